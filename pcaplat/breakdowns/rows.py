@@ -19,6 +19,7 @@ from pcaplat.model.blocks import N_BLOCKS, Blocks, BlockTimes
 from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
 from pcaplat.tables.columns import Row
+from pcaplat.tables.results import holding
 from pcaplat.units import format_ns
 
 MOST_RESAMPLED = 1_000
@@ -143,9 +144,7 @@ def waited(broken: Broken, blocks: pl.DataFrame) -> pl.DataFrame:
 def _counts(cell: Row) -> Row:
     """Loss, duplication and reordering, as the summary's segments have them."""
     n, n_lost = cell["n"], cell["n_lost"]
-    n_judged = cell["n_waited"] + n_lost
-    row = {"n_lost": n_lost, "n_waited": cell["n_waited"]}
-    row |= {"lost_frac": n_lost / n_judged if n_judged else None}
+    row = {"n_lost": n_lost, "n_waited": cell["n_waited"], "lost_frac": n_lost / (n + n_lost)}
     for name in ("duplicated", "reordered"):
         row |= {f"n_{name}": cell[f"n_{name}"]}
         row |= {f"{name}_frac": cell[f"n_{name}"] / n if n else None}
@@ -204,8 +203,8 @@ def lost_span(
     """95 % interval of a loss ratio, as that of the segment is found."""
     n, n_lost = np.zeros(N_BLOCKS, np.int64), np.zeros(N_BLOCKS, np.int64)
     n_judged = cell["n_waited"] + cell["n_lost"]
-    if not n_judged:
-        return None, None
+    if not n_judged:  # any share may have been lost
+        return 0.0, 1.0
     if part is not None:
         n[part["block"].to_numpy()] = part["n_waited"].round().to_numpy()
     if lost is not None and cell["n_lost"]:
@@ -215,7 +214,9 @@ def lost_span(
     blocks = Blocks.of_moments(n, n, np.zeros(N_BLOCKS))
     blocks = replace(blocks, n_lost=n_lost).part(int(some[0]), int(some[-1]) + 1)
     within = loss_ratio(cell["n_lost"], n_judged, segment["lost_spread"], [blocks]).within
-    return (None, None) if within is None else within.interval(CONFIDENCE)
+    if within is None:
+        return None, None
+    return holding(within.interval(CONFIDENCE), cell["n_lost"] / (cell["n"] + cell["n_lost"]))
 
 
 def blocks_of(part: pl.DataFrame) -> Blocks:

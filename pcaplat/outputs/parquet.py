@@ -39,15 +39,12 @@ def save(result: "Result", directory: Path) -> None:
     made_by = {f"pcaplat.{name}": text for name, text in result.made_by.items()}
     packets, matches, lost, *others = _tables()
     give_back_memory()
-    large = [
-        TableTask(index, table, result.large_tables[table.name], result.folder, made_by)
-        for index, table in enumerate((packets, matches, lost))
-    ]
-    done = result.engine.run_elsewhere(large)
-    if done is None:
-        result.take_counted(_write_large(large, directory))
-    else:
-        result.take_counted(_gather(large, done, directory))
+    if not _written_elsewhere(result, (packets, matches, lost), directory, made_by):
+        _write_large(
+            (packets, result.packet_batches(), directory / _file(packets), made_by),
+            (matches, result.match_batches(), directory / _file(matches), made_by),
+            (lost, result.lost_batches(), directory / _file(lost), made_by),
+        )
     give_back_memory()
     rows = result.document | result.document.get("breakdowns", {}) | result.traffic_tables
     rows["blocks"] = block_rows(result.blocks)
@@ -82,44 +79,60 @@ class TableTask:
         from pcaplat.run.rows.large import packed
 
         own = mkdtemp(prefix=f"{self.table.name}-", dir=self.folder)
-        return TaskResult(packed(self.write(Path(own), Event())), own)
-
-    def write(self, directory: Path, is_over: Event) -> "list[CountedTraffic]":
-        """Write it while a thread makes its next batch; always the same one, for its memory."""
-        from concurrent.futures import ThreadPoolExecutor
-
         counted: list[CountedTraffic] = []
-        with ThreadPoolExecutor(1) as maker:
-            batches = _ahead(iter(self.rows.batches(counted)), maker, is_over)
-            write_table(self.table, batches, directory / _file(self.table), self.made_by)
-        return counted
+        path = Path(own) / _file(self.table)
+        _write_ahead(self.table, iter(self.rows.batches(counted)), path, self.made_by, Event())
+        return TaskResult(packed(counted), own)
 
 
-def _write_large(tables: "Sequence[TableTask]", directory: Path) -> "list[CountedTraffic]":
-    """Write tables at once; give what was counted."""
+def _written_elsewhere(
+    result: "Result", tables: "Sequence[TableSchema]", directory: Path, made_by: MadeBy
+) -> bool:
+    """Let the run's engine write large tables where its tasks run, if it has such a place."""
+    from pcaplat.run.rows.large import unpacked
+
+    # a result that was put together by hand has no engine
+    engine = getattr(result, "engine", None)
+    if engine is None:
+        return False
+    tasks = [
+        TableTask(index, table, result.large_tables[table.name], result.folder, made_by)
+        for index, table in enumerate(tables)
+    ]
+    done = engine.run_elsewhere(tasks)
+    if done is None:
+        return False
+    counted: list[CountedTraffic] = []
+    for task, written in zip(tasks, done, strict=True):
+        shutil.move(Path(written.folder) / _file(task.table), directory)
+        Path(written.folder).rmdir()
+        counted += unpacked(written.sums)
+    result.take_counted(counted)
+    return True
+
+
+def _write_large(*tables: "tuple[TableSchema, Iterator[Any], Path, MadeBy]") -> None:
+    """Write tables at once."""
     from concurrent.futures import ThreadPoolExecutor
 
     is_over = Event()
     with ThreadPoolExecutor(len(tables)) as writers:
-        jobs = [writers.submit(table.write, directory, is_over) for table in tables]
+        jobs = [writers.submit(_write_ahead, *table, is_over) for table in tables]
         try:
-            return [found for job in jobs for found in job.result()]
+            for job in jobs:
+                job.result()
         finally:
             is_over.set()
 
 
-def _gather(
-    tables: "Sequence[TableTask]", done: "Iterator[TaskResult]", directory: Path
-) -> "list[CountedTraffic]":
-    """Take tables that tasks wrote to where they belong; give what was counted."""
-    from pcaplat.run.rows.large import unpacked
+def _write_ahead(
+    table: "TableSchema", batches: Iterator[Any], path: Path, made_by: MadeBy, is_over: Event
+) -> None:
+    """Write a table while a thread makes its next batch; always the same one, for its memory."""
+    from concurrent.futures import ThreadPoolExecutor
 
-    counted: list[CountedTraffic] = []
-    for task, result in zip(tables, done, strict=True):
-        shutil.move(Path(result.folder) / _file(task.table), directory)
-        Path(result.folder).rmdir()
-        counted += unpacked(result.sums)
-    return counted
+    with ThreadPoolExecutor(1) as maker:
+        write_table(table, _ahead(batches, maker, is_over), path, made_by)
 
 
 def _ahead(batches: Iterator[Any], maker: "Executor", is_over: Event) -> Iterator[Any]:

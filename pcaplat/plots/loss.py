@@ -19,6 +19,7 @@ from pcaplat.plots.figure import (
     tooltip,
 )
 from pcaplat.tables.columns import Row
+from pcaplat.tables.results import loss_ratio
 from pcaplat.units import format_count, format_frac
 
 ROW_HEIGHT = 20
@@ -63,10 +64,10 @@ def _drawn(row: Row) -> Row:
     return {
         "segment": _name(row),
         "direction": row["direction"],
-        "lost": _percent(row["lost_frac"]),
+        "lost": _percent(loss_ratio(row)),
         "lo": _percent(row["lost_lo_frac"]),
         "hi": _percent(row["lost_hi_frac"]),
-        "text": f"{format_frac(row['lost_frac'])} ({_interval(row)})",
+        "text": f"{format_frac(loss_ratio(row))} ({_interval(row)})",
         "count": format_count(row["n_lost"]),
     }
 
@@ -92,7 +93,7 @@ def _cells(row: Row) -> list[str]:
         _name(row),
         format_count(row["n"]),
         format_count(row["n_lost"]),
-        format_frac(row["lost_frac"]),
+        format_frac(loss_ratio(row)),
         _interval(row),
         *counts,
     ]

@@ -20,6 +20,7 @@ from pcaplat.plots.figure import (
     tooltip,
 )
 from pcaplat.tables.columns import Row
+from pcaplat.tables.results import loss_ratio
 from pcaplat.units import format_count, format_frac, format_in, format_ns, unit_for
 
 POINT_HEIGHT, BAR_HEIGHT = 24, 17
@@ -112,7 +113,7 @@ def _bar(row: Row, unit: str) -> Row:
         "p99": format_ns(row["p99_ns"]),
         "clock": "–" if half_ns is None else f"± {format_ns(half_ns)}",
         "packets": format_count(row["n"]),
-        "lost": format_frac(row["lost_frac"]),
+        "lost": format_frac(loss_ratio(row)),
     }
 
 
@@ -163,7 +164,7 @@ def _cells(row: Row, unit: str) -> list[str]:
     return [
         f"{row['near']} {ARROWS[row['direction']]} {row['far']}",
         format_count(row["n"]),
-        format_frac(row["lost_frac"]),
+        format_frac(loss_ratio(row)),
         *format_known(row, known, unit),
         format_in(row["clock_half_width_ns"], unit),
     ]

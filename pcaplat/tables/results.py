@@ -185,7 +185,7 @@ SEGMENTS = TableSchema(
         _text("class", "packet, first-byte or last-byte"),
         _count("n", "packets measured"),
         _count("n_lost", "packets captured before the segment and at no later point, less estimated packets that the capture dropped"),
-        ColumnSchema("lost_frac", "Float64", "n_lost / (n_waited + n_lost); null if no packet was waited for", "0 to 1", is_nullable=True),
+        ColumnSchema("lost_frac", "Float64", "n_lost / (n + n_lost); a loss ratio is n_lost / (n_waited + n_lost)", "0 to 1", is_nullable=True),
         ColumnSchema("n_late", "Int64", "packets with more than 20 times the typical delay, within the waiting time; they count in n and in every latency", "1", is_nullable=True),
         _duration("loss_threshold_ns", "waiting time after which a packet is lost (RFC 7680)"),
         _count("n_duplicated", "packets that came out more than once"),
@@ -206,8 +206,8 @@ SEGMENTS = TableSchema(
             for name, meaning in (
                 ("duplicated", "n_duplicated / n (RFC 5560)"),
                 ("reordered", "n_reordered / n (RFC 4737)"),
-                ("lost_lo", "lost_frac: lower end of its 95 % interval"),
-                ("lost_hi", "lost_frac: upper end"),
+                ("lost_lo", "n_lost / (n_waited + n_lost): lower end of its 95 % interval, which holds lost_frac too"),
+                ("lost_hi", "the same: upper end"),
             )
         ),
         *(
@@ -228,7 +228,7 @@ SEGMENTS = TableSchema(
         _duration("undecided_min_ns", "least latency that one of these packets may have"),
         _duration("undecided_max_ns", "greatest latency that one of these packets may have"),
         _duration("clock_apart_ns", "how far apart the two clocks are at least, as packets show, also if declared equal; 0: equal clocks contradict no packet"),
-        _count("n_waited", "packets of n that set out at least the waiting time before the capture at either end stopped: others would not count as lost"),
+        ColumnSchema("n_waited", "Int64", "packets of n that set out at least the waiting time before the capture at either end stopped: others would not count as lost; null in results of earlier versions", "1", is_nullable=True),
     ),
 )  # fmt: skip
 
@@ -349,5 +349,24 @@ TABLES = (
 
 def n_judged(row: Mapping[str, Any]) -> int:
     """Packets of a row of `segments` of which it is known whether they were lost."""
-    n: int = row.get("n_waited", row["n"]) + row["n_lost"]
+    # results that an earlier version wrote have no other number
+    n_waited = row.get("n_waited")
+    n: int = (row["n"] if n_waited is None else n_waited) + row["n_lost"]
     return n
+
+
+def loss_ratio(row: Mapping[str, Any]) -> float | None:
+    """Share of them that was lost; None if there are none."""
+    n = n_judged(row)
+    return row["n_lost"] / n if n else None
+
+
+def holding(interval: tuple[float, float], frac: float) -> tuple[float, float]:
+    """Widen the interval of a loss ratio until it holds the share of all packets, too.
+
+    Example:
+        >>> holding((0.09, 0.11), 0.04)
+        (0.04, 0.11)
+    """
+    lo, hi = interval
+    return min(lo, frac), max(hi, frac)

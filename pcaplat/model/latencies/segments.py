@@ -145,10 +145,9 @@ class Segment:
         return self.n - self.n_unwaited
 
     @property
-    def lost_frac(self) -> float | None:
-        """Share of the packets that were waited for that was lost; None if there were none."""
-        n = self.n_waited + self.n_lost
-        return self.n_lost / n if n else None
+    def n_judged(self) -> int:
+        """Packets of which it is known whether they were lost."""
+        return self.n_waited + self.n_lost
 
     def split(self) -> "Segment":
         """Give what is left of it then: counts, and variation within a direction."""

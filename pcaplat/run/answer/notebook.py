@@ -6,6 +6,7 @@ from html import escape
 from pcaplat.run.answer.sentences import answer_lines
 from pcaplat.run.answer.view import BOTH_WAYS, FIGURES, UNKNOWN, LatencyLine, LatencyView
 from pcaplat.tables.columns import Row
+from pcaplat.tables.results import loss_ratio
 from pcaplat.text import printable
 from pcaplat.units import format_count, format_frac
 
@@ -59,7 +60,7 @@ def _row(cell: str, texts: Iterable[str]) -> str:
 
 
 def _lost(line: LatencyLine) -> str:
-    return "" if line.way == BOTH_WAYS else format_frac(line.row["lost_frac"])
+    return "" if line.way == BOTH_WAYS else format_frac(loss_ratio(line.row))
 
 
 def _clock(line: LatencyLine, latencies: LatencyView) -> str:

@@ -13,7 +13,7 @@ from pcaplat.run.answer.view import (
     two_way,
 )
 from pcaplat.tables.columns import Row
-from pcaplat.tables.results import n_judged
+from pcaplat.tables.results import loss_ratio, n_judged
 from pcaplat.units import format_count, format_frac
 
 BYTES = {
@@ -201,14 +201,14 @@ def _span(line: LatencyLine) -> tuple[float, float]:
 def _loss(document: Row, ways: Sequence[LatencyLine]) -> str:
     """Count what the whole path lost, and what it may have lost unseen."""
     texts = [
-        f"{line.arrow} {format_frac(line.row['lost_frac'])} "
+        f"{line.arrow} {format_frac(loss_ratio(line.row))} "
         f"({format_count(line.row['n_lost'])} of {format_count(n_judged(line.row))})"
         for line in ways
         if line.row["n_lost"]
     ]
     parts = _lost_in_part(document) if not texts else ""
     end_to_end = "none from end to end; " if parts and ways else ""
-    is_known = any(line.row["lost_frac"] is not None for line in ways) or not ways
+    is_known = any(loss_ratio(line.row) is not None for line in ways) or not ways
     none = "none" if is_known else "not known (the captures are shorter than the waiting time)"
     told = f"Lost packets: {', '.join(texts) or f'{end_to_end}{parts}' or none}"
     if unjudged := _n_unjudged(document):
@@ -230,9 +230,9 @@ def _lost_in_part(document: Row) -> str:
         if row["n_lost"] and row["class"] == WHOLE and (row["near"], row["far"]) in edges
     ]
     texts = [
-        f"{row['near']} {ARROWS[row['direction']]} {row['far']} {format_frac(row['lost_frac'])} "
+        f"{row['near']} {ARROWS[row['direction']]} {row['far']} {format_frac(loss_ratio(row))} "
         f"({format_count(row['n_lost'])} of {format_count(n_judged(row))})"
-        for row in sorted(rows, key=lambda row: -row["lost_frac"])
+        for row in sorted(rows, key=lambda row: -(loss_ratio(row) or 0.0))
     ]
     more = f" and at {len(texts) - FEW} more segments" if len(texts) > FEW else ""
     return f"{', '.join(texts[:FEW])}{more}"

@@ -80,7 +80,7 @@ def _unwaited(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagn
     short = [
         f"{_segment(findings, one)} {format_ns(one.loss_threshold_ns)}"
         for one in _neighbours(findings, segments)
-        if one.kind == "packet" and one.lost_frac is None and one.n >= ENOUGH_PACKETS
+        if one.kind == "packet" and not one.n_judged and one.n >= ENOUGH_PACKETS
     ]
     if short:
         text = f"no packet was captured so long before the end of a capture: {', '.join(short)}"

@@ -15,6 +15,7 @@ from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks, Key
 from pcaplat.statistics.intervals import CONFIDENCE
 from pcaplat.tables.columns import Row
+from pcaplat.tables.results import holding, n_judged
 
 LATENCIES = ("mean", "p50", "p90", "p99", "p999")
 
@@ -110,9 +111,11 @@ def _lost(run: MeasuredRun, row: Row) -> Row:
     """Losses are counted, so that their interval needs no resampling (Clopper and Pearson)."""
     if row["class"] != "packet" or not row["n"] + row["n_lost"]:
         return {"lost_lo_frac": None, "lost_hi_frac": None}
+    if not n_judged(row):  # any share may have been lost
+        return {"lost_lo_frac": 0.0, "lost_hi_frac": 1.0}
     ends, way = (row["near"], row["far"]), row["direction"]
     answer = read(run, MetricQuery("loss-ratio", ends=ends, direction=way))
     if isinstance(answer, Unavailable) or answer.within is None:
         return {"lost_lo_frac": None, "lost_hi_frac": None}
-    lo, hi = answer.within.interval(CONFIDENCE)
+    lo, hi = holding(answer.within.interval(CONFIDENCE), row["n_lost"] / (row["n"] + row["n_lost"]))
     return {"lost_lo_frac": lo, "lost_hi_frac": hi}

@@ -99,7 +99,7 @@ def _counts(one: Segment) -> Row:
     return {
         "n": one.n,
         "n_lost": one.n_lost,
-        "lost_frac": one.lost_frac,
+        "lost_frac": one.n_lost / (one.n + one.n_lost),
         "n_late": one.n_late,
         "loss_threshold_ns": one.loss_threshold_ns,
         "lost_spread": one.lost_spread,

@@ -216,7 +216,7 @@ def _end_ns(found: Merged, edge: Edge, side: int) -> int:
 def _is_share(row: dict[str, Any], share: float) -> bool:
     """Whether a loss ratio is within its interval, widened by its half-width: a sample's is."""
     low, high = row["lost_lo_frac"], row["lost_hi_frac"]
-    if row["lost_frac"] is None or low is None:
+    if low is None or not row["n_waited"] + row["n_lost"]:
         return True
     half = (high - low) / 2
     return bool(low - half <= share <= high + half)

@@ -75,9 +75,10 @@ def check_sums(document: Row) -> None:
             for row in rows:
                 assert row["n"] + row["n_lost"] > 0
                 assert row["n_waited"] <= row["n"]
+                assert row["lost_frac"] == row["n_lost"] / (row["n"] + row["n_lost"])
+                assert row["lost_lo_frac"] <= row["lost_frac"] <= row["lost_hi_frac"]
                 if n := row["n_waited"] + row["n_lost"]:
-                    assert row["lost_frac"] == row["n_lost"] / n
-                    assert row["lost_lo_frac"] <= row["lost_frac"] <= row["lost_hi_frac"]
+                    assert row["lost_lo_frac"] <= row["n_lost"] / n <= row["lost_hi_frac"]
 
 
 @pytest.mark.parametrize("name", LOSSY)

@@ -126,7 +126,7 @@ def test_the_loss_ratio_has_its_interval(tmp_path: Path) -> None:
     n_lost = sum(lost(at) for at in range(N))
     assert row["n_lost"] in (n_lost, n_lost - 1)
     assert 0.99 * row["n"] < row["n_waited"] <= row["n"]
-    assert row["lost_frac"] == row["n_lost"] / (row["n_waited"] + row["n_lost"])
+    assert row["lost_frac"] == row["n_lost"] / (row["n"] + row["n_lost"])
     # Clopper and Pearson, or wider
     lo = beta.ppf(0.025, row["n_lost"], row["n_waited"] + 1)
     hi = beta.ppf(0.975, row["n_lost"] + 1, row["n_waited"])

@@ -7,6 +7,7 @@ from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, option
 from pcaplat.outputs.reports.merge.figures import counts, durations, every_figure
 from pcaplat.run.answer.view import half, one_way, two_way
 from pcaplat.tables.columns import Row
+from pcaplat.tables.results import loss_ratio
 from pcaplat.units import format_count, format_frac, format_in, format_ns, format_number, unit_for
 
 MOST_ROWS = 20
@@ -47,7 +48,7 @@ def _latencies(kind: str, rows: list[Row], n_more: int) -> Iterator[Section]:
         Field(kind, [row["key"] for row in rows]),
         Field("n", counts(rows)),
         *(Field(heading, durations(halves, name, unit), rank) for heading, name, rank in FIGURES),
-        *optional("lost", [format_frac(row["lost_frac"]) for row in rows], format_frac(0.0)),
+        *optional("lost", [format_frac(loss_ratio(row)) for row in rows], format_frac(0.0)),
     ]
     yield Grid(f"Latency by {kind}, {unit}", fields, only="screen")
     if n_more:

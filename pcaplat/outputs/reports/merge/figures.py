@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pcaplat.outputs.report import Field, Grid, fields_of
 from pcaplat.run.answer.view import BOTH_WAYS, HALF, PAIRED, UNKNOWN, LatencyLine
 from pcaplat.tables.columns import Row
+from pcaplat.tables.results import loss_ratio
 from pcaplat.units import Scale, format_count, format_frac, format_in, unit_for
 
 TEXTS = ("near", "far", "direction", "class", "key")
@@ -32,7 +33,7 @@ def every_figure(title: str, rows: Sequence[Row]) -> Iterable[Grid]:
     texts = [
         {name: row[name] or "" for name in TEXTS if name in row}
         | {"n": format_count(row["n"])}
-        | ({"lost": format_frac(row["lost_frac"])} if "lost_frac" in row else {})
+        | ({"lost": format_frac(loss_ratio(row))} if "lost_frac" in row else {})
         | {DURATIONS[name]: format_in(row[name], unit) for name in DURATIONS if name in row}
         for row in rows
     ]

@@ -6,6 +6,7 @@ from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, option
 from pcaplat.outputs.reports.merge.figures import INTERVAL, NO_INTERVAL, every_figure, figure_fields
 from pcaplat.run.answer.view import BOTH_WAYS, HALF, LEAST_N, UNKNOWN, LatencyLine, LatencyView
 from pcaplat.tables.columns import Row
+from pcaplat.tables.results import loss_ratio
 from pcaplat.units import Scale, format_count, format_frac
 
 HEADINGS = (
@@ -63,7 +64,7 @@ def _classes(lines: Sequence[LatencyLine]) -> list[Field]:
 
 
 def _lost(line: LatencyLine) -> str:
-    return "" if line.way == BOTH_WAYS else format_frac(line.row["lost_frac"])
+    return "" if line.way == BOTH_WAYS else format_frac(loss_ratio(line.row))
 
 
 def _counts(lines: Sequence[LatencyLine], name: str) -> list[str]:
