@@ -22,6 +22,8 @@ from pcaplat.stages.summarize import (
 )
 
 MergeDocument = dict[str, Any]
+NOT_AWAITED = {"outside-common-time", "flow-not-elsewhere", "point-alone", "no-time"}
+"""Reasons of frames without a match that are no packets on their way to a later point."""
 
 
 def document_of(measured: MeasuredPath) -> MergeDocument:
@@ -31,7 +33,17 @@ def document_of(measured: MeasuredPath) -> MergeDocument:
     found = counted(measured.diagnostics, measured.matched.n_by_reason)
     document["warnings"] = warning_rows(found) + document["warnings"]
     _add_figures(document, measured)
+    if _all_arrived(document):
+        rows = document["warnings"]
+        document["warnings"] = [row for row in rows if row["code"] != "short-capture"]
     return document
+
+
+def _all_arrived(document: MergeDocument) -> bool:
+    """Tell whether every point has all packets that another has: nothing is left to wait for."""
+    points = document["points"]
+    reasons = {row["reason"] for point in points for row in point["reasons"]}
+    return reasons <= NOT_AWAITED and len({row["n_matched"] for row in points}) == 1
 
 
 def _of_path(measured: MeasuredPath) -> MergeDocument:

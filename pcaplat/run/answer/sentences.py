@@ -25,7 +25,7 @@ BYTES = {
 EARLY = "negative-latency"
 FEW = 2
 """So many segments are named beside the largest; of the rest, how many there are."""
-PARTIAL = "partial-capture"
+PARTIAL, SHORT = "partial-capture", "short-capture"
 UNJUDGED = "outside-common-time"
 UNRELATED = "the clocks cannot be related"
 MUCH_FRAC = 0.01
@@ -208,7 +208,7 @@ def _loss(document: Row, ways: Sequence[LatencyLine]) -> str:
     ]
     parts = _lost_in_part(document) if not texts else ""
     end_to_end = "none from end to end; " if parts and ways else ""
-    is_known = any(loss_ratio(line.row) is not None for line in ways) or not ways
+    is_known = all(row["code"] != SHORT for row in document["warnings"])
     none = "none" if is_known else "not known (the captures are shorter than the waiting time)"
     told = f"Lost packets: {', '.join(texts) or f'{end_to_end}{parts}' or none}"
     if unjudged := _n_unjudged(document):

@@ -310,7 +310,11 @@ CASES = {
         Written(partial(twins, spacing_ns=100_000), {"same_clock": ["all"]}),
         by="merge",
     ),
-    "short-capture": Case(Simulated(base(), {"lost_after": "100s"}), Simulated(base()), by="merge"),
+    "short-capture": Case(
+        Simulated(EFFECTS["loss"](base()), {"lost_after": "100s"}),
+        Simulated(EFFECTS["loss"](base())),
+        by="merge",
+    ),
     "fragmented-on-the-way": Case(
         Simulated(together(EFFECTS["fragments, cut on the way"], LOSS)(base())),
         Simulated(EFFECTS["fragments, cut on the way"](base())),

@@ -68,7 +68,7 @@ def test_a_rate_that_came_out_with_too_much_lost_is_none(
     assert row["verdict"] == "undecided"
     assert row["estimate"] == pytest.approx(2, rel=0.01)
     assert (row["lo"], row["hi"]) == pytest.approx((2, 4), rel=0.01)
-    assert "offer 2.988 kpps next, in 3 trials or more" in row["reason"]
+    assert "offer 2.989 kpps next, in 3 trials or more" in row["reason"]
     assert "at most 1 % is lost" in row["subject"]
 
 
