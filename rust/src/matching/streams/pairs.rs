@@ -3,11 +3,12 @@
 use crate::matching::streams::byte_set::Span;
 use crate::matching::streams::segment::Ending;
 use crate::plan::Band;
+use std::ops::Range;
 
 /// Frames that are looked at for one: beyond, it abstains.
 const MOST_LOOKS: usize = 1024;
 /// Pairs for each piece, all together: beyond, the rest abstains. Usual is one.
-const MOST_PAIRS: usize = 16;
+const MOST_PAIRS: usize = 4;
 /// Rivals of a pair that are looked at: beyond, it abstains.
 const MOST_RIVALS: usize = 16;
 /// Of two pairs for the same byte one is told where it is so many times nearer the usual time than
@@ -71,27 +72,68 @@ pub(crate) fn find(
         })
         .collect();
     let (mut pairs, mut crowded) = (Vec::new(), Vec::new());
-    let mut is_crowded = vec![false; downs.len()];
+    let (mut crowds, mut found) = (Crowds::new(downs.len()), Vec::new());
     let most_pairs = MOST_LOOKS + MOST_PAIRS * (ups.len() + downs.len());
     for up in ups {
-        let n_before = downs.partition_point(|down| down.bytes.0 < up.bytes.1);
-        let before = reach.iter().take(n_before).rev();
-        let n_near = before.take_while(|reach| **reach > up.bytes.0).count();
-        let near = n_before - n_near..n_before;
-        let n_found = pairs.len();
-        let looked = downs.get(near.clone()).unwrap_or(&[]).iter().rev();
-        let looked = looked.take(MOST_LOOKS);
-        pairs.extend(looked.filter_map(|down| possible(up, down, rules)));
-        if n_near > MOST_LOOKS || pairs.len() > most_pairs {
-            pairs.truncate(n_found);
+        let end = downs.partition_point(|down| down.bytes.0 < up.bytes.1);
+        let start = reach.partition_point(|reach| *reach <= up.bytes.0).min(end);
+        if end - start > MOST_LOOKS || pairs.len() >= most_pairs {
             crowded.push(up.piece);
-            let near = is_crowded.get_mut(near).unwrap_or(&mut []);
-            near.fill(true);
+            crowds.add(start..end);
+            continue;
+        }
+        let near = downs.iter().enumerate().take(end).skip(start);
+        found.clear();
+        found.extend(near.filter_map(|(at, down)| Some((at, possible(up, down, rules)?))));
+        if are_rivals(up, &found) {
+            crowded.push(up.piece);
+            found.iter().for_each(|(at, _)| crowds.add(*at..at + 1));
+        } else {
+            pairs.extend(found.iter().map(|(_, pair)| *pair));
         }
     }
-    let downs = downs.iter().zip(is_crowded);
-    crowded.extend(downs.filter(|(_, is)| *is).map(|(down, _)| down.piece));
+    crowded.extend(crowds.of(downs).map(|down| down.piece));
     (pairs, crowded)
+}
+
+/// Whether pairs of one piece share each byte with so many others that none can be told.
+fn are_rivals(up: &ByteEnd, found: &[(usize, Pair)]) -> bool {
+    let n_bytes = |(lo, hi): Span| hi.abs_diff(lo);
+    let n_shared: u64 = found.iter().map(|(_, pair)| n_bytes(pair.bytes)).sum();
+    n_shared / (MOST_RIVALS as u64 + 1) > n_bytes(up.bytes)
+}
+
+/// Which of a row are in any of the ranges that were added, however many those are.
+struct Crowds {
+    /// Ranges that begin at a place, less those that end before it.
+    steps: Vec<i64>,
+}
+
+impl Crowds {
+    fn new(n: usize) -> Self {
+        Self {
+            steps: vec![0; n + 1],
+        }
+    }
+
+    fn add(&mut self, range: Range<usize>) {
+        for (at, step) in [(range.start, 1), (range.end, -1)] {
+            if let Some(steps) = self.steps.get_mut(at) {
+                *steps += step;
+            }
+        }
+    }
+
+    fn of(self, row: &[ByteEnd]) -> impl Iterator<Item = &ByteEnd> {
+        let depths = self.steps.into_iter().scan(0, |depth, step| {
+            *depth += step;
+            Some(*depth)
+        });
+        row.iter()
+            .zip(depths)
+            .filter(|(_, depth)| *depth > 0)
+            .map(|(down, _)| down)
+    }
 }
 
 fn possible(up: &ByteEnd, down: &ByteEnd, rules: PairRules<'_>) -> Option<Pair> {
@@ -120,13 +162,22 @@ pub(crate) fn common(one: Span, other: Span) -> Option<Span> {
 /// Judges every pair: a byte that was sent twice belongs to the one that it followed, where time
 /// tells, and to none where it does not.
 pub(crate) fn judge(pairs: &mut [Pair], n_pieces: usize, rules: PairRules<'_>) {
-    let mut rivals = vec![Vec::new(); pairs.len()];
-    contest(pairs, |pair| pair.up, &mut rivals);
-    contest(pairs, |pair| pair.down, &mut rivals);
-    if rivals.iter().all(Vec::is_empty) {
+    let orders = [order(pairs, |pair| pair.up), order(pairs, |pair| pair.down)];
+    if !orders.iter().any(|order| are_contested(order)) {
         return;
     }
-    let late_ns = lateness(pairs, &rivals, n_pieces, rules.band);
+    let mut standings = vec![Standing::default(); pairs.len()];
+    let both = |seen: &mut dyn FnMut(usize, usize)| {
+        orders.iter().for_each(|order| contests(order, seen));
+    };
+    both(&mut |one, other| {
+        for of in [one, other] {
+            if let Some(standing) = standings.get_mut(of) {
+                standing.n_rivals = standing.n_rivals.saturating_add(1);
+            }
+        }
+    });
+    let late_ns = lateness(pairs, &standings, n_pieces, rules.band);
     let late_of = |pair: &Pair| {
         let of = |piece: usize| late_ns.get(piece).copied().unwrap_or(0);
         of(pair.up).max(of(pair.down))
@@ -135,62 +186,94 @@ pub(crate) fn judge(pairs: &mut [Pair], n_pieces: usize, rules: PairRules<'_>) {
         let usual_ns = one.off_ns.max(late_of(one)).max(late_of(other));
         other.off_ns > usual_ns.saturating_mul(NEARER)
     };
-    let verdicts: Vec<PairVerdict> = pairs
-        .iter()
-        .zip(&rivals)
-        .map(|(pair, rivals)| {
-            let mut others = rivals.iter().filter_map(|rival| pairs.get(*rival));
-            if rivals.len() > MOST_RIVALS {
-                PairVerdict::Doubtful
-            } else if others.clone().all(|other| beats(pair, other)) {
-                PairVerdict::Right
-            } else if others.any(|other| beats(other, pair)) {
-                PairVerdict::Wrong
-            } else {
-                PairVerdict::Doubtful
+    both(&mut |one, other| {
+        for (of, rival) in [(one, other), (other, one)] {
+            if let Some(standing) = standings.get_mut(of)
+                && !standing.is_in_a_crowd()
+                && let (Some(pair), Some(rival)) = (pairs.get(of), pairs.get(rival))
+            {
+                standing.is_contested |= !beats(pair, rival);
+                standing.is_beaten |= beats(rival, pair);
             }
-        })
-        .collect();
-    for (pair, verdict) in pairs.iter_mut().zip(verdicts) {
-        pair.verdict = verdict;
+        }
+    });
+    for (pair, standing) in pairs.iter_mut().zip(standings) {
+        pair.verdict = standing.verdict();
     }
 }
 
-/// Finds, among the pairs of each piece, those that share a byte.
-fn contest(pairs: &[Pair], piece_of: impl Fn(&Pair) -> usize, rivals: &mut [Vec<usize>]) {
-    let mut order: Vec<(usize, Pair)> = pairs.iter().copied().enumerate().collect();
-    order.sort_unstable_by_key(|(index, pair)| (piece_of(pair), pair.bytes, *index));
-    for group in order.chunk_by(|(_, a), (_, b)| piece_of(a) == piece_of(b)) {
-        for (at, (index, pair)) in group.iter().enumerate() {
-            let after = group.get(at + 1..).unwrap_or(&[]).iter();
-            let sharing = after.take_while(|(_, other)| other.bytes.0 < pair.bytes.1);
-            for (other, _) in sharing.take(MOST_RIVALS + 1) {
-                note(rivals, *index, *other);
-                note(rivals, *other, *index);
-            }
+/// How a pair stands beside those that share a byte with it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Standing {
+    n_rivals: u8,
+    /// It does not beat all of them.
+    is_contested: bool,
+    is_beaten: bool,
+}
+
+impl Standing {
+    fn is_in_a_crowd(self) -> bool {
+        usize::from(self.n_rivals) > MOST_RIVALS
+    }
+
+    fn verdict(self) -> PairVerdict {
+        if self.is_in_a_crowd() {
+            PairVerdict::Doubtful
+        } else if !self.is_contested {
+            PairVerdict::Right
+        } else if self.is_beaten {
+            PairVerdict::Wrong
+        } else {
+            PairVerdict::Doubtful
         }
     }
 }
 
-fn note(rivals: &mut [Vec<usize>], of: usize, rival: usize) {
-    if let Some(list) = rivals.get_mut(of)
-        && list.len() <= MOST_RIVALS
-    {
-        list.push(rival);
+/// A pair's piece, its bytes, and its index.
+type Contender = (usize, Span, usize);
+
+/// The pairs by piece, and those of a piece by their bytes.
+fn order(pairs: &[Pair], piece_of: impl Fn(&Pair) -> usize) -> Vec<Contender> {
+    let pairs = pairs.iter().enumerate();
+    let mut order: Vec<Contender> = pairs
+        .map(|(at, pair)| (piece_of(pair), pair.bytes, at))
+        .collect();
+    order.sort_unstable();
+    order
+}
+
+fn is_shared(one: &Contender, next: &Contender) -> bool {
+    next.0 == one.0 && next.1.0 < one.1.1
+}
+
+fn are_contested(order: &[Contender]) -> bool {
+    order
+        .array_windows()
+        .any(|[one, next]| is_shared(one, next))
+}
+
+/// Every two pairs of one piece that share a byte; of those that share it with many, some.
+fn contests(order: &[Contender], seen: &mut dyn FnMut(usize, usize)) {
+    for (at, one) in order.iter().enumerate() {
+        let after = order.get(at + 1..).unwrap_or(&[]).iter();
+        let sharing = after.take_while(|next| is_shared(one, next));
+        for other in sharing.take(MOST_RIVALS + 1) {
+            seen(one.2, other.2);
+        }
     }
 }
 
 /// Per piece, how far from the usual time those of its pairs were that nothing contests.
 fn lateness(
     pairs: &[Pair],
-    rivals: &[Vec<usize>],
+    standings: &[Standing],
     n_pieces: usize,
     band: Option<&Band>,
 ) -> Vec<u64> {
     let edge = |band: &Band| band.lo_ns.unsigned_abs().max(band.hi_ns.unsigned_abs());
     let mut late_ns = vec![band.map_or(0, edge); n_pieces];
-    let uncontested = pairs.iter().zip(rivals).filter(|(_, of)| of.is_empty());
-    for (pair, _) in uncontested {
+    let pairs = pairs.iter().zip(standings);
+    for (pair, _) in pairs.filter(|(_, standing)| standing.n_rivals == 0) {
         for piece in [pair.up, pair.down] {
             if let Some(late_ns) = late_ns.get_mut(piece) {
                 *late_ns = pair.off_ns.max(*late_ns);
@@ -306,5 +389,26 @@ mod tests {
         assert!(pairs.is_empty());
         let all_but_the_other_up = [0].into_iter().chain(2..MOST_LOOKS + 3);
         assert!(crowded.into_iter().eq(all_but_the_other_up));
+    }
+
+    /// A walk back over all that one span covers, for each that looks, would take hours.
+    #[test]
+    fn one_span_over_many_is_not_walked_for_each() {
+        let n = 1_000_000;
+        let place = |i: usize| i64::try_from(i).unwrap() * 10;
+        let ups: Vec<ByteEnd> = (1..n)
+            .map(|i| end(i, (place(i), place(i) + 9), 0))
+            .collect();
+        let cover = end(0, (0, place(n)), 0);
+        let parts = (1..n).map(|i| end(n + i, (place(i), place(i) + 5), 0));
+        let mut downs: Vec<ByteEnd> = [cover].into_iter().chain(parts).collect();
+        let rules = PairRules {
+            within_ns: US,
+            band: None,
+            may_be_equal: false,
+        };
+        let (pairs, crowded) = find(&ups, &mut downs, rules);
+        assert_eq!(pairs.len(), 2 * (MOST_LOOKS - 1));
+        assert!(crowded.contains(&n) || crowded.contains(&(n - 1)));
     }
 }
