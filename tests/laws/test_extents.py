@@ -33,6 +33,8 @@ KINDS = (
     *("clocks apart", "NAT64", "cut and joined, loss", "fragments, cut on the way", "vxlan"),
     *("reordering", "identical packets, loss", "two points in a file, VLANs", "some copies"),
 )
+EQUAL_PACKETS = ("heartbeats", "identities of 300 values, loss")
+"""Which of them are decided together must not depend on where blocks of observations end."""
 PCAP_RECORD, PCAP_HEADER_BYTES = struct.Struct("<IIII"), 24
 
 
@@ -185,7 +187,7 @@ def test_compressed_files_are_read_by_one_task(kind: str, tmp_path: Path) -> Non
     assert len(workers.extents) == len(files)
 
 
-@pytest.mark.parametrize("kind", KINDS[:2])
+@pytest.mark.parametrize("kind", [*KINDS[:2], *EQUAL_PACKETS])
 def test_divided_captures_merge_the_same(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

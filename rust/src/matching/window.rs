@@ -1,20 +1,28 @@
 //! The window: gathers the observations of each identity until no more of them can come.
+//!
+//! What is decided together, and in which order, depends on the packets alone, however often the window is
+//! swept: blocks of observations end where extents of captures do.
+
+mod run;
 
 use crate::base::hashed::HashedMap;
-use crate::matching::observation::Observation;
+use crate::matching::observation::{FrameId, Observation};
+use crate::matching::window::run::{LONG_RUN, RunRules};
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 
 const NONE: u32 = u32::MAX;
-/// Observations of one identity in one unbroken run after which a part is decided early.
-const LONG_RUN: u32 = 4096;
-/// Horizons after which a run is looked at for gaps, though it has no end.
-const LONG_HORIZONS: i64 = 4;
+/// Of a group that is no longer due.
+const NEVER: i64 = i64::MIN;
+/// Slices after which a run without an end is looked at for gaps: a horizon at least, and two at most.
+const LOOK_SLICES: i64 = 32;
 
 struct Held {
     observation: Observation,
     next: u32,
 }
 
+/// Observations of one identity: a run, or several that are not told from each other yet.
 struct Group {
     key: u64,
     head: u32,
@@ -22,32 +30,38 @@ struct Group {
     n: u32,
     first_ns: i64,
     last_ns: i64,
+    /// The slice in which it is looked at next.
+    due: i64,
 }
 
 /// All observations that are not decided yet.
 pub(crate) struct Window {
     horizon_ns: i64,
-    /// Observations farther apart than this are never the same packet, however dense the run.
-    gap_ns: i64,
+    rules: RunRules,
     held: Vec<Held>,
     free_held: u32,
     groups: Vec<Group>,
     free_groups: Vec<u32>,
+    /// The group to which further observations of an identity are added.
     of_key: HashedMap<u32>,
     /// Groups by slice of time in which they may be settled; a stamp far off delays no other group.
     due: BTreeMap<i64, Vec<u32>>,
     /// The slice of the group before, which most often is that of the next.
     latest: (i64, Vec<u32>),
     spare: Vec<Vec<u32>>,
+    /// Groups that end in the present slice, with their last times.
+    ready: Vec<(i64, u32)>,
+    parting: Vec<Observation>,
     slice_bits: u32,
 }
 
 impl Window {
+    /// Observations farther apart than `gap_ns` are never the same packet, however dense the run.
     pub(crate) fn new(horizon_ns: i64, gap_ns: i64) -> Self {
         const SLICES_PER_HORIZON: i64 = 16;
         Self {
             horizon_ns,
-            gap_ns,
+            rules: RunRules { horizon_ns, gap_ns },
             held: Vec::new(),
             free_held: NONE,
             groups: Vec::new(),
@@ -56,26 +70,46 @@ impl Window {
             due: BTreeMap::new(),
             latest: (i64::MIN, Vec::new()),
             spare: Vec::new(),
+            ready: Vec::new(),
+            parting: Vec::new(),
             slice_bits: (horizon_ns / SLICES_PER_HORIZON).max(1).ilog2(),
         }
     }
 
+    fn slice_of(&self, at_ns: i64) -> i64 {
+        at_ns >> self.slice_bits
+    }
+
     pub(crate) fn insert(&mut self, observation: &Observation) {
-        let place = self.hold(observation);
-        if let Some(index) = self.of_key.get(&observation.key) {
-            let Some(group) = self.groups.get_mut(*index as usize) else {
-                return;
-            };
-            group.first_ns = group.first_ns.min(observation.aligned_ns);
-            group.last_ns = group.last_ns.max(observation.aligned_ns);
-            group.n += 1;
-            let tail = std::mem::replace(&mut group.tail, place);
-            if let Some(tail) = self.held.get_mut(tail as usize) {
-                tail.next = place;
+        match self.of_key.get(&observation.key) {
+            Some(index) => self.add(*index, observation),
+            None => {
+                let index = self.begin(observation);
+                self.of_key.insert(observation.key, index);
+                self.schedule(index, self.slice_of(observation.aligned_ns));
             }
-        } else {
-            let index = self.begin(observation, place);
-            self.schedule(index, observation.aligned_ns);
+        }
+    }
+
+    fn add(&mut self, index: u32, observation: &Observation) {
+        let (place, slice) = (
+            self.hold(observation),
+            self.slice_of(observation.aligned_ns),
+        );
+        let Some(group) = self.groups.get_mut(index as usize) else {
+            return;
+        };
+        group.last_ns = group.last_ns.max(observation.aligned_ns);
+        group.n += 1;
+        let tail = std::mem::replace(&mut group.tail, place);
+        if let Some(tail) = self.held.get_mut(tail as usize) {
+            tail.next = place;
+        }
+        if observation.aligned_ns < group.first_ns {
+            group.first_ns = observation.aligned_ns;
+            if slice < group.due {
+                self.schedule(index, slice);
+            }
         }
     }
 
@@ -93,7 +127,9 @@ impl Window {
         u32::try_from(self.held.len() - 1).unwrap_or(NONE)
     }
 
-    fn begin(&mut self, observation: &Observation, place: u32) -> u32 {
+    /// A group of its own, which is not due yet.
+    fn begin(&mut self, observation: &Observation) -> u32 {
+        let place = self.hold(observation);
         let group = Group {
             key: observation.key,
             head: place,
@@ -101,6 +137,7 @@ impl Window {
             n: 1,
             first_ns: observation.aligned_ns,
             last_ns: observation.aligned_ns,
+            due: NEVER,
         };
         let free = self.free_groups.pop();
         let index = free.unwrap_or_else(|| u32::try_from(self.groups.len()).unwrap_or(NONE));
@@ -109,12 +146,14 @@ impl Window {
         } else {
             self.groups.push(group);
         }
-        self.of_key.insert(observation.key, index);
         index
     }
 
-    fn schedule(&mut self, index: u32, at_ns: i64) {
-        let slice = at_ns >> self.slice_bits;
+    /// Where it was due before, it will be passed over.
+    fn schedule(&mut self, index: u32, slice: i64) {
+        if let Some(group) = self.groups.get_mut(index as usize) {
+            group.due = slice;
+        }
         if slice != self.latest.0 {
             self.put_back();
             let groups = self.due.remove(&slice);
@@ -129,10 +168,11 @@ impl Window {
         if !groups.is_empty() {
             self.due.insert(*slice, std::mem::take(groups));
         }
+        *slice = i64::MIN;
     }
 
-    /// Hands out every group to which nothing newer than `watermark_ns` can belong; at `i64::MAX`,
-    /// all of them.
+    /// Hands out every run to which nothing newer than `watermark_ns` can belong, in the order of their last
+    /// times; at `i64::MAX`, all of them.
     pub(crate) fn sweep(
         &mut self,
         watermark_ns: i64,
@@ -140,22 +180,20 @@ impl Window {
         decide: &mut dyn FnMut(&mut Vec<Observation>),
     ) {
         let is_end = watermark_ns == i64::MAX;
-        let settled_ns = watermark_ns.saturating_sub(self.horizon_ns);
+        let settled = self.slice_of(watermark_ns.saturating_sub(self.horizon_ns));
+        let settled = if is_end { i64::MAX } else { settled };
         self.put_back();
-        self.latest.0 = i64::MIN;
         while let Some(slice) = self.due.first_entry()
-            && (is_end || *slice.key() < settled_ns >> self.slice_bits)
+            && (is_end || *slice.key() < settled)
         {
-            let mut indices = slice.remove();
+            let (now, mut indices) = slice.remove_entry();
             self.fetch(&indices);
             for index in indices.drain(..) {
-                self.settle(index, settled_ns, is_end, out);
-                if !out.is_empty() {
-                    decide(out);
-                    out.clear();
-                }
+                self.look_at(index, now, settled);
             }
             self.spare.push(indices);
+            self.hand_out(out, decide);
+            self.put_back();
         }
     }
 
@@ -170,68 +208,152 @@ impl Window {
         std::hint::black_box(ends.fold(0, std::ops::BitXor::bitxor));
     }
 
-    fn settle(&mut self, index: u32, settled_ns: i64, is_end: bool, out: &mut Vec<Observation>) {
-        let Some(group) = self.groups.get(index as usize) else {
-            return;
-        };
-        let long_ago_ns = settled_ns.saturating_sub(LONG_HORIZONS.saturating_mul(self.horizon_ns));
-        if is_end || group.last_ns < settled_ns {
+    /// Hands out what is ready, in an order that no key has a part in.
+    fn hand_out(
+        &mut self,
+        out: &mut Vec<Observation>,
+        decide: &mut dyn FnMut(&mut Vec<Observation>),
+    ) {
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.sort_unstable_by(|(one_ns, one), (other_ns, other)| {
+            let frames = || self.first_frame(*one).cmp(&self.first_frame(*other));
+            one_ns.cmp(other_ns).then_with(frames)
+        });
+        for (_, index) in ready.drain(..) {
             self.take(index, out);
-        } else if group.n > LONG_RUN || group.first_ns < long_ago_ns {
-            self.split(index, settled_ns, out);
-        } else {
-            self.schedule(index, group.last_ns);
+            if !out.is_empty() {
+                decide(out);
+                out.clear();
+            }
         }
+        self.ready = ready;
     }
 
-    /// Takes all observations of a group out of the window.
-    fn take(&mut self, index: u32, out: &mut Vec<Observation>) {
-        let Some(group) = self.groups.get_mut(index as usize) else {
+    #[cold]
+    fn first_frame(&self, index: u32) -> Option<FrameId> {
+        let mut place = self.groups.get(index as usize)?.head;
+        let all = std::iter::from_fn(|| {
+            let held = self.held.get(place as usize)?;
+            place = held.next;
+            Some(held.observation.frame)
+        });
+        all.min()
+    }
+
+    /// Makes a group ready that is due, if it is one run and ends in the present slice.
+    fn look_at(&mut self, index: u32, now: i64, settled: i64) {
+        let group = self.groups.get_mut(index as usize);
+        let Some(group) = group.filter(|group| group.due == now) else {
             return;
         };
+        let is_plain = group.n as usize <= LONG_RUN
+            && group.last_ns.saturating_sub(group.first_ns) <= self.horizon_ns;
+        if !is_plain {
+            return self.part(index, now, settled);
+        }
+        let last = group.last_ns >> self.slice_bits;
+        if last > now {
+            return self.schedule(index, last);
+        }
+        group.due = NEVER;
+        self.ready.push((group.last_ns, index));
+    }
+
+    /// Takes all observations of a group out of the window, and tells whether further ones were added to it.
+    fn take(&mut self, index: u32, out: &mut Vec<Observation>) -> bool {
+        let Some(group) = self.groups.get_mut(index as usize) else {
+            return false;
+        };
         let mut place = std::mem::replace(&mut group.head, NONE);
-        self.of_key.remove(&group.key);
+        group.due = NEVER;
         self.free_groups.push(index);
         while let Some(held) = self.held.get_mut(place as usize) {
             out.push(held.observation);
             let next = std::mem::replace(&mut held.next, self.free_held);
             self.free_held = std::mem::replace(&mut place, next);
         }
+        match self.of_key.entry(group.key) {
+            Entry::Occupied(open) if *open.get() == index => {
+                open.remove();
+                true
+            }
+            _ => false,
+        }
     }
 
-    /// Of a run of one identity without an end, takes the part before its last settled gap.
-    fn split(&mut self, index: u32, settled_ns: i64, out: &mut Vec<Observation>) {
-        self.take(index, out);
-        out.sort_unstable_by_key(|observation| (observation.aligned_ns, observation.frame));
-        let settled = out.partition_point(|observation| observation.aligned_ns < settled_ns);
-        let is_gap = |two: &[Observation]| matches!(two, [a, b] if b.aligned_ns.saturating_sub(a.aligned_ns) > self.gap_ns);
-        let cut = match out.windows(2).take(settled).rposition(is_gap) {
-            Some(before) => before + 1,
-            None if out.len() > LONG_RUN as usize => settled,
-            None => 0,
-        };
-        self.keep(out.get(cut..).unwrap_or(&[]));
-        out.truncate(cut);
+    /// Parts a group that may be several runs, or one without an end: all that nothing can be added to
+    /// are groups of their own.
+    fn part(&mut self, index: u32, now: i64, settled: i64) {
+        let mut all = std::mem::take(&mut self.parting);
+        let is_open = self.take(index, &mut all);
+        all.sort_unstable_by_key(|observation| (observation.aligned_ns, observation.frame));
+        let mut rest = all.as_slice();
+        while let [first, ..] = rest {
+            let (run, others) = rest.split_at(self.rules.length(rest));
+            let last_ns = run.last().unwrap_or(first).aligned_ns;
+            let due = self.slice_of(last_ns).min(self.next_look(first, now));
+            if let Some((part, others)) = self.cut(run, now).and_then(|n| rest.split_at_checked(n))
+            {
+                self.make_ready(part);
+                rest = others;
+            } else if due <= now {
+                self.make_ready(run);
+                rest = others;
+            } else if self.slice_of(last_ns) < settled {
+                self.begin_due(run, due);
+                rest = others;
+            } else {
+                let index = self.begin_due(rest, due).filter(|_| is_open);
+                index.map(|index| self.of_key.insert(first.key, index));
+                break;
+            }
+        }
+        all.clear();
+        self.parting = all;
     }
 
-    /// Puts the rest of a run back, to be looked at when its newest observation may be settled.
-    fn keep(&mut self, rest: &[Observation]) {
-        let [first, others @ .., last] = rest else {
-            return rest.iter().for_each(|only| self.insert(only));
-        };
-        let place = self.hold(first);
-        let index = self.begin(first, place);
-        self.schedule(index, last.aligned_ns);
-        others
-            .iter()
-            .chain([last])
-            .for_each(|observation| self.insert(observation));
+    /// The next slice in which a run is looked at for gaps.
+    fn next_look(&self, first: &Observation, now: i64) -> i64 {
+        let start = self.slice_of(first.aligned_ns);
+        let n_looks = now.saturating_sub(start).max(0) / LOOK_SLICES;
+        start.saturating_add((n_looks + 1) * LOOK_SLICES)
+    }
+
+    /// How many of a run's first observations are decided now, if it is looked at now.
+    fn cut(&self, run: &[Observation], now: i64) -> Option<usize> {
+        let start = self.slice_of(run.first()?.aligned_ns);
+        let n_slices = now.saturating_sub(start);
+        if n_slices <= 0 || n_slices % LOOK_SLICES != 0 {
+            return None;
+        }
+        let n = run.partition_point(|one| self.slice_of(one.aligned_ns) <= now);
+        self.rules.cut(run.get(..n)?)
+    }
+
+    fn make_ready(&mut self, run: &[Observation]) {
+        if let (Some(index), [.., last]) = (self.begin_with(run), run) {
+            self.ready.push((last.aligned_ns, index));
+        }
+    }
+
+    fn begin_due(&mut self, run: &[Observation], due: i64) -> Option<u32> {
+        let index = self.begin_with(run)?;
+        self.schedule(index, due);
+        Some(index)
+    }
+
+    fn begin_with(&mut self, run: &[Observation]) -> Option<u32> {
+        let (first, others) = run.split_first()?;
+        let index = self.begin(first);
+        others.iter().for_each(|other| self.add(index, other));
+        Some(index)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::hash::mixed;
     use crate::matching::testing::observation;
 
     /// Inserts observations one by one, sweeping after each; returns the groups, and the most held.
@@ -250,6 +372,60 @@ mod tests {
         }
         window.sweep(i64::MAX, &mut out, &mut decide);
         groups
+    }
+
+    /// Of some identities, observations at two points, the second of which is read in blocks of its own:
+    /// some come again at once, some after a horizon or so, and some without a pause.
+    fn repeated(seed: u64) -> Vec<Observation> {
+        let mut all: Vec<Observation> = (0..12_000_i64)
+            .map(|i| {
+                let drawn = mixed(i.unsigned_abs() ^ seed << 32);
+                let point = u16::from(drawn % 2 == 0);
+                let key = drawn >> 8 & if i % 5000 < 2500 { 7 } else { 127 };
+                let at_ns = i * 3 + (drawn >> 16 & 15).cast_signed();
+                let frame = FrameId::new(point.into(), i.unsigned_abs());
+                Observation {
+                    frame,
+                    ..observation(key, point, at_ns)
+                }
+            })
+            .collect();
+        all.sort_by_key(|one| one.aligned_ns);
+        all
+    }
+
+    #[test]
+    fn groups_and_their_order_are_the_same_however_often_it_is_swept() {
+        for seed in 0..20 {
+            let all = repeated(seed);
+            let decided = |n: usize| {
+                let (mut window, mut out, mut groups) =
+                    (Window::new(100, 10), Vec::new(), Vec::new());
+                let mut decide = |group: &mut Vec<Observation>| {
+                    let mut frames: Vec<i64> = group.iter().map(|one| one.frame.packed()).collect();
+                    frames.sort_unstable();
+                    groups.push(frames);
+                };
+                // the second point's observations of a block come before the first one's
+                for block in all.chunks(n) {
+                    for point in [1, 0] {
+                        block
+                            .iter()
+                            .filter(|one| one.point == point)
+                            .for_each(|one| window.insert(one));
+                    }
+                    let until_ns = block.last().map_or(0, |one| one.aligned_ns);
+                    window.sweep(until_ns, &mut out, &mut decide);
+                }
+                window.sweep(i64::MAX, &mut out, &mut decide);
+                groups
+            };
+            let often = decided(1);
+            assert_eq!(often.iter().map(Vec::len).sum::<usize>(), all.len());
+            for n in [2, 7, 64, 1024, 20_000] {
+                assert!(decided(n) == often, "blocks of {n}");
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,85 @@
+//! Runs: observations of one identity that follow each other so closely that some may be of one packet.
+//!
+//! Where a run ends, and where one without an end is cut, is told by its observations alone.
+
+use crate::matching::observation::Observation;
+
+/// Observations of one run after which it is cut, with a gap or without.
+pub(crate) const LONG_RUN: usize = 4096;
+/// Horizons after which a run is cut at a gap, though it has no end.
+const LONG_HORIZONS: i64 = 4;
+
+/// When observations are of different runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunRules {
+    /// Those that are farther apart are.
+    pub(crate) horizon_ns: i64,
+    /// Those that are farther apart are never the same packet, so that a long run may be cut there.
+    pub(crate) gap_ns: i64,
+}
+
+impl RunRules {
+    /// How many of the first observations, in order of time, are one run.
+    pub(crate) fn length(&self, observations: &[Observation]) -> usize {
+        let is_one = |two: &&[Observation]| gap_ns(two) <= self.horizon_ns;
+        let n_more = observations.windows(2).take_while(is_one).count();
+        observations.len().min(1 + n_more)
+    }
+
+    /// Of a run that goes on behind these, how many of the first are decided without the others.
+    pub(crate) fn cut(&self, run: &[Observation]) -> Option<usize> {
+        let long_ns = self.horizon_ns.saturating_mul(LONG_HORIZONS);
+        let is_crowded = run.len() > LONG_RUN;
+        if !is_crowded && span_ns(run) <= long_ns {
+            return None;
+        }
+        let is_gap = |two: &[Observation]| gap_ns(two) > self.gap_ns;
+        let before = run.windows(2).rposition(is_gap);
+        let at_gap = before.map(|before| before + 1);
+        at_gap.or_else(|| is_crowded.then_some(run.len()))
+    }
+}
+
+fn span_ns(run: &[Observation]) -> i64 {
+    match run {
+        [first, .., last] => last.aligned_ns.saturating_sub(first.aligned_ns),
+        _ => 0,
+    }
+}
+
+fn gap_ns(two: &[Observation]) -> i64 {
+    span_ns(two)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::testing::observation;
+
+    const RULES: RunRules = RunRules {
+        horizon_ns: 100,
+        gap_ns: 10,
+    };
+
+    fn at(times_ns: &[i64]) -> Vec<Observation> {
+        let times_ns = times_ns.iter();
+        times_ns.map(|at_ns| observation(1, 0, *at_ns)).collect()
+    }
+
+    #[test]
+    fn a_run_ends_where_nothing_follows_within_the_horizon() {
+        assert_eq!(RULES.length(&at(&[0, 100, 200, 301, 302])), 3);
+        assert_eq!(RULES.length(&at(&[7])), 1);
+        assert_eq!(RULES.length(&[]), 0);
+    }
+
+    #[test]
+    fn a_long_run_is_cut_at_its_last_gap() {
+        assert_eq!(RULES.cut(&at(&[0, 90, 180, 270, 360, 400])), None);
+        assert_eq!(RULES.cut(&at(&[0, 90, 180, 270, 360, 401, 410])), Some(5));
+        let dense: Vec<i64> = (0..500).collect();
+        assert_eq!(RULES.cut(&at(&dense)), None);
+        let crowd = vec![0; LONG_RUN + 1];
+        assert_eq!(RULES.cut(&at(&crowd)), Some(LONG_RUN + 1));
+    }
+}
