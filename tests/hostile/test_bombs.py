@@ -8,6 +8,7 @@ import resource
 import struct
 import subprocess
 import sys
+import zlib
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -125,6 +126,43 @@ def test_records_go_on_behind_zeros(tmp_path: Path) -> None:
     assert "zeros where records should be" in texts[0]
     assert "behind the zeros is no record; 1 bytes are lost, reading goes on" in texts[1]
     assert "zeros where records should be" in texts[2]
+
+
+def xz_with_a_dictionary(bits: int) -> bytes:
+    """A block that claims 2^(bits / 2 + 12) bytes of dictionary (.xz file format, 5.3.1)."""
+    head_at, filter_at, n_check = 12, 14, 4
+    data = bytearray(packed(".xz", PCAP + RECORD))
+    assert data[filter_at : filter_at + 2] == b"\x21\x01", "LZMA2, with one octet of properties"
+    data[filter_at + 2] = bits
+    end = head_at + (data[head_at] + 1) * 4 - n_check
+    data[end : end + n_check] = zlib.crc32(data[head_at:end]).to_bytes(n_check, "little")
+    return bytes(data)
+
+
+def zstd_with_a_window(log: int) -> bytes:
+    """A frame that claims a window of so many bits (RFC 8878 section 3.1.1.1.2)."""
+    content = PCAP + RECORD
+    block = (len(content) << 3 | 1).to_bytes(3, "little") + content
+    return bytes.fromhex("28b52ffd00") + bytes([log - 10 << 3]) + block
+
+
+@pytest.mark.parametrize(
+    ("suffix", "modest", "greedy"),
+    [
+        pytest.param(".xz", xz_with_a_dictionary(24), xz_with_a_dictionary(36), id="xz"),
+        pytest.param(".zst", zstd_with_a_window(20), zstd_with_a_window(31), id="zstd"),
+    ],
+)
+def test_more_memory_than_is_worth_it_is_refused(
+    tmp_path: Path, suffix: str, modest: bytes, greedy: bytes
+) -> None:
+    files = [tmp_path / f"{name}.pcap{suffix}" for name in ("modest", "greedy")]
+    for file, data in zip(files, (modest, greedy), strict=True):
+        file.write_bytes(data)
+    (n_modest, said), (n_greedy, told) = read(*files)
+    assert (n_modest, said) == (1, [])
+    assert n_greedy == 0
+    assert "memory" in told[0]
 
 
 def test_compression_within_compression_is_refused(tmp_path: Path) -> None:

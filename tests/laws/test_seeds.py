@@ -54,18 +54,21 @@ def test_seeds_and_threads_give_the_same_bytes(
 
 IN_ANOTHER_PROCESS = """
 import sys, pcaplat
-with pcaplat.merge(sys.argv[2:], by=["flow"], slowest=3) as result:
+sample = int(sys.argv[2])
+with pcaplat.merge(sys.argv[3:], by=["flow"], slowest=3, sample=sample) as result:
     pcaplat.write(result, sys.argv[1])
 """
 
 
+@pytest.mark.parametrize("sample", [1, 4])
 @pytest.mark.parametrize("scenario", [EFFECTS["8 points"](base(1_500, 4)), TWINS])
 def test_every_process_places_packets_elsewhere_and_gives_the_same_bytes(
-    tmp_path: Path, scenario: Scenario
+    tmp_path: Path, scenario: Scenario, sample: int
 ) -> None:
     files, found = [str(path) for path in run(scenario).save(tmp_path)], []
     for folder in (tmp_path / "one", tmp_path / "other", tmp_path / "third"):
-        command = [sys.executable, "-W", "ignore", "-c", IN_ANOTHER_PROCESS, str(folder), *files]
+        command = [sys.executable, "-W", "ignore", "-c", IN_ANOTHER_PROCESS]
+        command += [str(folder), str(sample), *files]
         subprocess.run(command, check=True, timeout=120)
         found.append({one.name: one.read_bytes() for one in sorted(folder.iterdir())})
     assert all(one == found[0] for one in found)
