@@ -92,4 +92,11 @@ mod tests {
         let places = (0..1000).map(|seed| Placing(Seed::new(seed)).hash_one(7_u64));
         assert_eq!(places.collect::<BTreeSet<_>>().len(), 1000);
     }
+
+    #[test]
+    fn nobody_can_foresee_a_place() {
+        let of_all = Placing(Seed::PUBLIC).hash_one(7_u64);
+        assert_ne!(Placing::default().hash_one(7_u64), of_all);
+        assert_ne!(Seed::secret(), Seed::secret());
+    }
 }
