@@ -268,6 +268,8 @@ class Matched:
             earliest before it left.
         decoys: What is known of false pairs.
         n_plain: Frames of packets that each point saw once, all within the time of one packet.
+        n_without_direction: Frames of packets of which nothing tells which way they went: they are
+            matched, and of no segment.
         late: Pairs that were joined over the whole capture.
         rows: Files of all pairs, if rows are kept.
         crossed: Files of the packets that crossed each segment, if they are kept.
@@ -286,6 +288,7 @@ class Matched:
     early: Mapping[Pair, tuple[FramePlace, FramePlace]]
     decoys: DecoyCounts
     n_plain: int
+    n_without_direction: int
     late: LatePairs
     rows: Sequence[str]
     crossed: Sequence[str]

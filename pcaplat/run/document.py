@@ -61,6 +61,7 @@ def _of_path(measured: MeasuredPath) -> MergeDocument:
 def _add_captures(document: MergeDocument, measured: MeasuredPath) -> None:
     """Add the points, what is translated between them, and the files that they were seen in."""
     matched, findings, scan = measured.matched, measured.course.findings, measured.course.scan
+    document["matching"]["n_without_direction"] = matched.n_without_direction
     document["matching"]["tiers"] = tiers(matched)
     files = FoundPoints(scan.points, scan.point_of, scan.divisions, scan.names, matched.parts)
     document |= {

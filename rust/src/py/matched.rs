@@ -66,6 +66,7 @@ pub(super) fn matched_record<'py>(
         early: early.collect::<BTreeMap<_, _>>(),
         decoys: decoys_record(py, &matched.decoys)?,
         n_plain: matched.n_plain,
+        n_without_direction: totals.n_without_direction,
         late: &matched.late,
         rows: texts(&totals.rows),
         crossed: texts(&totals.crossings.crossed),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pcaplat
 from pcaplat import _native
 from pcaplat.cli import run
 from pcaplat.diagnostics.catalogue import diagnose
@@ -11,11 +12,13 @@ from pcaplat.diagnostics.identities import ALIKE, SHORT, counted
 from pcaplat.outputs.reports.merge.frames import frame_sections
 from pcaplat.run.answer.sentences import answer_lines
 from pcaplat.run.answer.view import LatencyView
+from tests.support.frames import UDP, ip, udp, write_pcap
 from tests.support.results import document
 from tests.support.shelf import SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import pytest
 
@@ -70,6 +73,48 @@ def test_few_frames_without_a_match_are_remarked_upon() -> None:
     many = [("ambiguous", "equal-packets", 30)]
     assert "reasons with --verbose" not in lines_of_frames(many, "brief")
     assert "30 ambiguous (3 %): identical packets" in lines_of_frames(many, "brief")
+
+
+def test_matched_frames_that_are_of_no_segment_are_told() -> None:
+    for n, seen in ((0, ""), (5, "verbose"), (50, "brief")):
+        made = document()
+        made["matching"] |= {"n_frames": 1_000, "n_without_direction": n}
+        for only in ("brief", "verbose"):
+            frames = repr([one for one in frame_sections(made) if getattr(one, "only", "") == only])
+            assert (f"{n} matched, but of no segment" in frames) == (
+                bool(n) and only in {seen, "verbose"}
+            )
+
+
+NO_ADDRESS = "0.0.0.0"  # noqa: S104 - an address, not one to listen at
+HERE, THERE = "10.0.0.1", "10.0.0.2"
+
+
+def test_what_has_no_direction_is_counted(tmp_path: Path) -> None:
+    """Too few packets of no sender for the survey to give them a direction."""
+    sent = [
+        (
+            1_760_000_000_000_000_000 + i * 1_000_000,
+            ip(
+                NO_ADDRESS if i % 40 == 3 else HERE, THERE, UDP, i + 1, 64, udp((5, 6), b"%08d" % i)
+            ),
+        )
+        for i in range(200)
+    ]
+    answers = [
+        (at_ns + 400_000, ip(THERE, HERE, UDP, i + 1, 64, udp((6, 5), b"%08d" % i)))
+        for i, (at_ns, _) in enumerate(sent)
+    ]
+    for name, delay_ns in (("near", 0), ("far", 5_000)):
+        frames = [(at_ns + delay_ns, data) for at_ns, data in sent]
+        frames += [(at_ns + 5_000 - delay_ns, data) for at_ns, data in answers]
+        write_pcap(tmp_path / f"{name}.pcap", sorted(frames))
+    with pcaplat.merge([tmp_path / "near.pcap", tmp_path / "far.pcap"]) as result:
+        matching, segments = result.document["matching"], result.document["segments"]
+    assert matching["n_matched"] == matching["n_frames"] == 800
+    assert matching["n_without_direction"] == 2 * 5
+    counted = [row for row in segments if row["direction"] in {"forward", "reverse"}]
+    assert sorted(row["n"] for row in counted) == [195, 200]
 
 
 def test_losses_of_the_time_that_all_points_captured_are_said_to_be_of_it() -> None:

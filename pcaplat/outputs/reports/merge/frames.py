@@ -28,6 +28,11 @@ FEW = 3
 
 LEFT_OUT = ("unmatched", "ambiguous", "undecoded")
 
+WITHOUT_DIRECTION = (
+    "matched, but of no segment: multicast, broadcast, neighbour discovery, or without a sender's "
+    "address; their direction is unknown"
+)
+
 
 def slowest_sections(slowest: "pl.DataFrame | None") -> Iterator[Section]:
     """Name the slowest packets' frames in each file."""
@@ -55,14 +60,20 @@ def frame_sections(document: Row) -> Iterator[Section]:
     """Count the frames by what became of them."""
     head, reasons = line_of_frames(document), list(lines_of_reasons(document))
     rare = list(lines_of_rare_reasons(document))
+    if _are_many_without_direction(document):
+        reasons = [*line_without_direction(document), *reasons]
+    else:
+        rare += line_without_direction(document)
     more = f"{len(reasons) - FEW} more with --verbose"
     brief = [*reasons[:FEW], more] if len(reasons) > FEW + 1 else reasons
     if rare and not reasons:
-        brief = [f"{_left_out(document)} frames have no latency; reasons with --verbose"]
+        left_out = _left_out(document) or "Some matched"
+        brief = [f"{left_out} frames have no latency; reasons with --verbose"]
     yield Entries([Entry(head, brief, style="")], only="brief")
     yield Entries([Entry(head, reasons + rare, style="")], only="verbose")
     matching = document["matching"]
-    texts = {n.removeprefix("n_"): format_count(matching[n]) for n in matching if n[:2] == "n_"}
+    counted = ("frames", *STATUSES)
+    texts = {name: format_count(matching[f"n_{name}"]) for name in counted}
     yield Grid("Frames", fields_of([texts]), only="paper")
     more = (
         "More: --clocks, --requests, --budget, or all with --verbose; -o DIR (tables, report.html)"
@@ -102,6 +113,18 @@ def lines_of_rare_reasons(document: Row) -> Iterator[str]:
             n[row["status"], row["reason"]] += row["n"]
     for (status, reason), n_frames in n.most_common():
         yield f"{format_count(n_frames)} {status}: {MEANINGS[status, reason]}"
+
+
+def line_without_direction(document: Row) -> Iterator[str]:
+    """Say how many frames are matched and of no segment."""
+    if n := document["matching"].get("n_without_direction"):
+        yield f"{format_count(n)} {WITHOUT_DIRECTION}"
+
+
+def _are_many_without_direction(document: Row) -> bool:
+    matching = document["matching"]
+    n = matching.get("n_without_direction") or 0
+    return bool(n >= MUCH_FRAC * matching["n_frames"])
 
 
 def _not_matched(document: Row) -> Iterator[tuple[Row, Row]]:

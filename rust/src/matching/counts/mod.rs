@@ -141,6 +141,8 @@ impl Tally {
                     _ => self.count_pair(pair, kind, folded),
                 };
             }
+        } else if observations.len() > 1 {
+            self.totals.n_without_direction += observations.len() as u64;
         }
         if self.rows.are_kept() {
             for (up, down) in steps(topology.along(direction), observations) {

@@ -104,6 +104,8 @@ pub struct Totals {
     pub crossings: SegmentRowFiles,
     /// Requests and their responses.
     pub trips: Shares,
+    /// Frames of packets of which nothing tells which way they went: they are of no segment.
+    pub n_without_direction: u64,
 }
 
 impl LinkTally {
@@ -214,6 +216,7 @@ impl Totals {
         self.rows.extend(other.rows);
         self.crossings.merge(other.crossings);
         self.trips.merge(other.trips);
+        self.n_without_direction += other.n_without_direction;
     }
 
     /// Pairs per link and direction.
