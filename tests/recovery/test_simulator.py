@@ -106,6 +106,19 @@ def test_latency_loss_and_overtaking_are_what_the_links_do() -> None:
     assert truth.hop(1, 2, forward=True).n_reordered > 100
 
 
+def test_what_a_point_misses_is_not_what_was_lost() -> None:
+    links = (Link(3_000, lost_share=0.05), Link(5_000))
+    points = (Point("vm"), Point("up", missed_share=0.2), Point("far"))
+    truth = Truth(run(Scenario(points, links, Traffic(20_000, shares=(("udp", 1.0),)))))
+    into, across = truth.hop(0, 1, forward=True), truth.hop(0, 2, forward=True)
+    assert abs(into.captured_frac - 0.8) < 0.02
+    assert across.captured_frac == 1
+    n_lost = len(into.lost_at_ns["packet"])
+    n_arrived = len(into.latencies_ns["packet"]) / into.captured_frac
+    assert n_arrived == pytest.approx(len(across.latencies_ns["packet"]), rel=0.001)
+    assert abs(n_lost / (n_lost + n_arrived) - 0.05) < 0.01
+
+
 def test_every_piece_is_seen_where_it_went() -> None:
     outcome = run(scenario("cut and joined, loss", 4_000))
     truth = Truth(outcome)

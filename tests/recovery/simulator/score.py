@@ -241,6 +241,8 @@ def _figures(
     bounds = [hop.n_lost(covered_ns, margin_ns, of_class) for margin_ns in margins_ns]
     bytes_lost = [hop.n_lost_bytes(covered_ns, margin_ns) for margin_ns in margins_ns]
     n_truly_duplicated = hop.duplicated[of_class]
+    # what arrived and was not captured there was not lost
+    n_arrived = len(true_ns) / hop.captured_frac
     return Figures(
         mean_ns,
         row["p50_ns"] - float(p50_ns),
@@ -254,13 +256,14 @@ def _figures(
         n_truly_duplicated,
         hop.reordered[of_class],
         _beyond(row["lost_bytes"], bytes_lost),
-        _is_within(bounds[1] / (len(true_ns) + bounds[1]), row),
+        _is_within(bounds[1] / (n_arrived + bounds[1]), row),
     )
 
 
 def _is_within(lost_frac: float, row: dict[str, Any]) -> bool:
     low, high = row["lost_lo_frac"], row["lost_hi_frac"]
-    return low is not None and bool(low <= lost_frac <= high)
+    # none of all is no less than the quantile of a distribution that begins there
+    return low is not None and bool(low - 1e-9 <= lost_frac <= high)
 
 
 def _beyond(found: int, bounds: list[int]) -> int:

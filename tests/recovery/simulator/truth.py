@@ -44,6 +44,7 @@ class Hop(NamedTuple):
     lost_bytes_at_ns: Numbers  # one row each, and how many as the other
     reordered: dict[str, int]  # by class, of frames that arrived
     duplicated: dict[str, int]  # by class, copies beyond those of the frame that went in
+    captured_frac: float  # of what arrived, the part that the second point captured
 
     @property
     def packets_ns(self) -> Numbers:
@@ -197,7 +198,8 @@ class Truth:
         branch = self.outcome.scenario.points[down].branch
         if branch is not None:
             mine &= self.outcome.journey.branch == branch
-        lost = np.flatnonzero(mine & (times_ns[:, hops[down]] < 0))
+        has_arrived = times_ns[:, hops[down]] >= 0
+        lost, arrived = np.flatnonzero(mine & ~has_arrived), np.flatnonzero(mine & has_arrived)
         both = np.flatnonzero(mine & (self.seen[:, down] >= 0))
         between = [
             at
@@ -216,6 +218,7 @@ class Truth:
             lost_bytes_at_ns,
             {name: int((is_late & mine).sum()) for name, mine in classes.items()},
             {name: int(n_more[mine].sum()) for name, mine in classes.items()},
+            len(both) / len(arrived) if len(arrived) else 1.0,
         )
 
     def _pairs(
