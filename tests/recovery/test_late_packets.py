@@ -609,25 +609,9 @@ def test_other_pairs_are_wrong_only_where_that_is_told(name: str, scratch: Path)
     assert score.n_wrong <= most
 
 
-WRONG_STILL = {
-    # a window as wide as the late packets are late takes a packet that is alone in it for its own
-    (CROWDED, 2),
-    (CROWDED, 4),
-}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("same_clock", [("all",), ()], ids=["one clock", "not declared"])
-@pytest.mark.parametrize(
-    ("name", "seed"),
-    [
-        pytest.param(
-            *one,
-            marks=[pytest.mark.xfail(strict=True, reason=LATE)] if one in WRONG_STILL else [],
-        )
-        for one in product(ATTACKS, range(2, 7))
-    ],
-)
+@pytest.mark.parametrize(("name", "seed"), [*product(ATTACKS, range(2, 7))])
 def test_no_late_pair_is_made_of_packets_that_repeat_at_length(
     name: str, seed: int, same_clock: tuple[str, ...], tmp_path: Path
 ) -> None:
