@@ -124,7 +124,8 @@ def of_rounds(rounds: Sequence[Round], biases: tuple[float, float] = (0.0, 0.0))
     may_differ = is_rough or n < LEAST_TO_DIFFER
     share = _hidden_share(both, at, slope_errors) if may_differ else 1.0
     moved = both + (missing - shift) * slopes
-    errors: list[JointError | LinedError] = [_of_mean(moved, at.mean(axis=1))]
+    kept = _kept_scatter(at - at.mean(axis=0), missing - shift)
+    errors: list[JointError | LinedError] = [_of_mean(moved, at.mean(axis=1), kept)]
     means, off = moved.mean(axis=0), share * shift * slopes / 2
     if shift.any():
         errors.append(_joint(share**2 * slope_errors * np.outer(shift, shift), n - 2))
@@ -141,12 +142,22 @@ def _hidden_share(values: Floats, at: Floats, slope_errors: Floats) -> float:
     return min(1.0, steepest / known) if known else 1.0
 
 
-def _of_mean(values: Floats, at: Floats) -> LinedError:
+def _kept_scatter(at: Floats, moves: Floats) -> float:
+    """Share of the variance of runs that is left after a line moved them; at most 1.
+
+    The line is fitted to the same runs, so moved ones lie closer together: by 4 % of the variance
+    in three rounds of ABBA, by less than 1 % in more.
+    """
+    along = (2 * moves * at + moves**2).sum(axis=0) / (at**2).sum(axis=0)
+    return min(1.0, 1 + float(along.mean()) / (len(at) - 1))
+
+
+def _of_mean(values: Floats, at: Floats, kept: float) -> LinedError:
     """What both means are off by, with and without a line over time."""
     n, times = len(values), at - at.mean()
     centred = values - values.mean(axis=0)
     rest = centred - np.outer(times, times @ centred / (times @ times))
-    whole = _joint(centred.T @ centred / (n - 1) / n, n - 1)
+    whole = _joint(centred.T @ centred / (n - 1) / n / kept, n - 1)
     return LinedError(whole, _joint(rest.T @ rest / max(n - 2, 1) / n, n - 2))
 
 

@@ -139,8 +139,12 @@ def words(pair: MeanPair, claims: Sequence[Claim], n_runs: int) -> list[str]:
         for is_relative, one in found.items()
         if one is not None
     }
-    tests = (tested(one, Evidence(contrasts[one.relative])) for one in claims)
-    return [test.word for test in tests if test is not None]
+    # without a contrast, for the baseline may be 0, nothing is decided
+    tests = (
+        tested(one, Evidence(contrasts[one.relative])) if one.relative in contrasts else None
+        for one in claims
+    )
+    return ["undecided" if test is None else test.word for test in tests]
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,17 @@ def test_pairs_are_students() -> None:
     assert pair.df == pytest.approx(7)
 
 
+@pytest.mark.parametrize("pattern", ["BTTBBT", "TBBTTB", "BTTB" * 2, "BTBTBT", "BTTBTB"])
+def test_moving_runs_along_a_line_does_not_hide_their_scatter(pattern: str) -> None:
+    """Variance is a sum of products of runs: over one run at a time it is that of independent runs.
+
+    Of three rounds of ABBA a false claim was held in 2.65 % of studies.
+    """
+    n = len(pattern) // 2
+    alone = [of_rounds(rounds(pattern, run)).errors[0].of(1.0)[0] for run in np.eye(2 * n)]
+    assert sum(alone) >= 2 / n - 1e-12
+
+
 @pytest.mark.parametrize("pattern", ["BT" * 6, "BTTB" * 3, "BBTT" * 3], ids=["BT", "BTTB", "BBTT"])
 @pytest.mark.parametrize("slope", [0.0, 0.5, 3.0])
 def test_a_line_over_time_is_in_neither_difference_nor_ratio(pattern: str, slope: float) -> None:
