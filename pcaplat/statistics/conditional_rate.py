@@ -11,6 +11,7 @@ Source: draft-ietf-bmwg-mlrsearch, Multiple Loss Ratio Search.
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 
+from pcaplat import _native
 from pcaplat.records import dataclass
 
 SAME_RATE = 0.01
@@ -57,6 +58,18 @@ def passes(load: Load, goal: float) -> bool:
     whole = sum(one.duration_s for one in load)
     bad = sum(one.duration_s for one in load if one.loss > goal)
     return bad <= EXCEED_RATIO * whole
+
+
+def p_half_fail(load: Load, goal: float) -> float:
+    """Give the p-value of "half of all trials, or more, lose more than the goal" (sign test).
+
+    Example:
+        >>> p_half_fail(6 * [LoadTrial(100.0, 60.0, 0.0)], 0.0)
+        0.015625
+    """
+    n_bad = sum(one.loss > goal for one in load)
+    n_good = len(load) - n_bad
+    return _native.beta_cdf(n_good, n_bad + 1, 0.5) if n_good else 1.0
 
 
 def offered(load: Load) -> float:

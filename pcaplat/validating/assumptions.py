@@ -8,7 +8,9 @@ from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.registry import metric_named
 from pcaplat.metrics.runs import MeasuredRun, Scenario
 from pcaplat.published.claims import Claim
+from pcaplat.units import format_ns
 from pcaplat.validating.causality import OF_CLOCKS
+from pcaplat.validating.conditional import LEAST_TRIAL_S, NS_PER_S
 from pcaplat.validating.missing import LATENCIES
 from pcaplat.validating.rule import Verdict
 
@@ -44,6 +46,17 @@ def assumptions(
         yield ALL_RUNS
     if query.metric in OF_PACKETS or claim.population.allowed_loss is not None:
         yield ALL_PACKETS
+    yield from _short_trials(claim, scenarios)
+
+
+def _short_trials(claim: Claim, scenarios: Sequence[Scenario]) -> Iterator[str]:
+    """Name trials that end before buffers need be full."""
+    if claim.population.allowed_loss is None:
+        return
+    lasted_ns = min(run.end_ns - run.start_ns for one in scenarios for run in one.runs)
+    if lasted_ns < LEAST_TRIAL_S * NS_PER_S:
+        shortest = format_ns(lasted_ns)
+        yield f"trials of 60 s (RFC 2544 §24) lose as much as these, of {shortest} or more"
 
 
 def _one_way(scenario: Scenario, query: MetricQuery) -> Iterator[str]:

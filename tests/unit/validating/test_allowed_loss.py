@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -88,6 +89,57 @@ def test_trials_of_too_few_packets_show_no_small_loss(validate: Validate, tmp_pa
     (row,) = validate(write_claims(tmp_path, text), tmp_path / "runs")
     assert row["verdict"] == "undecided"
     assert "0 % to 0.12 % may be lost, of 3,000 packets" in row["reason"]
+
+
+NO_LOSS = 'population = { allowed_loss = { at_most = 0, unit = "%" } }'
+
+
+def judged_without_loss(
+    validate: Validate, folder: Path, lost: tuple[int, ...], plan: Planned, scope: str = PATH
+) -> dict[str, Any]:
+    """The verdict on a rate at which nothing may be lost, of trials that lost so many."""
+    for number, n_lost in enumerate(lost):
+        run = folder / "runs" / f"run{number}"
+        run.mkdir(parents=True)
+        write_trials(run, [replace(plan, n_lost=n_lost)], seed=number)
+    text = claim(f'at_least = 1\nunit = "pps"\n{NO_LOSS}', scope, metric=RATE)
+    (row,) = validate(write_claims(folder, text), folder / "runs")
+    return row
+
+
+A_MINUTE, A_MOMENT = Planned(64, 2, n=122), Planned(64, 2000, n=120)
+
+
+@pytest.mark.parametrize(
+    ("lost", "plan", "word"),
+    [
+        ((0,) * 6, A_MINUTE, "held"),
+        ((0,) * 3, A_MINUTE, "undecided"),
+        ((0,) * 5 + (1,), A_MINUTE, "undecided"),
+        ((0,) * 6, A_MOMENT, "undecided"),
+    ],
+)
+def test_trials_show_that_nothing_is_lost(
+    validate: Validate, tmp_path: Path, lost: tuple[int, ...], plan: Planned, word: str
+) -> None:
+    """A device whose trials lose frames every other time passed three of them in one of two."""
+    row = judged_without_loss(validate, tmp_path, lost, plan)
+    assert row["verdict"] == word
+    if word == "undecided":
+        assert "is shown by 6 of 6, each of 60 s (RFC 2544 §24)" in row["reason"]
+
+
+def test_of_these_very_trials_no_loss_is_a_fact(validate: Validate, tmp_path: Path) -> None:
+    row = judged_without_loss(validate, tmp_path, (0,), A_MOMENT, 'scope = { kind = "run" }')
+    assert row["verdict"] == "held"
+
+
+def test_trials_shorter_than_those_of_rfc_2544_are_an_assumption(
+    validate: Validate, tmp_path: Path
+) -> None:
+    row = judged(validate, tmp_path, PLAIN, "at_least = 1.5")
+    (named,) = [text for text in row["assumes"] if "RFC 2544" in text]
+    assert named.startswith("trials of 60 s (RFC 2544 §24) lose as much as these, of ")
 
 
 @pytest.mark.parametrize(
