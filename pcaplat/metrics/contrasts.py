@@ -10,15 +10,17 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Protocol
 
-from pcaplat.metrics.counted_quantiles import CountedQuantile, is_short
+from pcaplat.metrics.counted_quantiles import CountedQuantile, is_short, off_by_ranks
 from pcaplat.metrics.latency import direction_of
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import SHARES, MetricQuery, Unavailable
+from pcaplat.metrics.quantiles import LEAST_BEYOND
 from pcaplat.metrics.registry import metric_named, read_at_points
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.records import dataclass
 from pcaplat.statistics.conditional_rate import RateBounds
 from pcaplat.statistics.intervals import Estimate, across, pooled
+from pcaplat.statistics.loss_pairs import of_losses
 from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.statistics.mean_pairs import MeanPair, RelativeChange, independent
 from pcaplat.statistics.rounds import LEAST_ROUNDS, Times, of_rounds, rounds_of
@@ -50,6 +52,19 @@ TOO_SHORT = (
     "not have it itself, and neither has the difference of two; capture for longer"
 )
 
+
+LEAST_PAIRS_BEYOND, MANY_RUNS = 3, 6
+"""Requests beyond a quantile that each of so many runs needs; of fewer runs `LEAST_BEYOND`, for how
+they scatter tells less of a long tail."""
+
+FEW_PAIRS = (
+    "too little data: a run has {n:,} packets or requests, of which fewer than {least} lie beyond "
+    "the {name}, and of {n_runs} runs each needs more to have it itself; capture for longer"
+)
+
+ONE_RANK, HALF_A_RANK = 1.0, 0.5
+"""How far each run's quantile may be off the same way: where the tails of two scenarios differ, not
+all of it cancels."""
 
 AnyEstimate = Estimate | LossEstimate | CountedQuantile | RelativeChange | RateBounds
 """A figure that knows how sure it is: each gives an interval, and the p-value of either side."""
@@ -92,11 +107,27 @@ def metric_of(scenario: Scenario, query: MetricQuery) -> Contrast:
     if missing:
         return Contrast(why=missing[0].why, n_runs=scenario.n_runs)
     measurements = [one for one in answers if isinstance(one, Measurement)]
-    contrast = _of_runs(measurements)
-    short = _of_short_runs(scenario, query, measurements)
-    if short is None or contrast.replication != RUNS:
+    contrast, share = _of_runs(measurements), SHARES.get(query.statistic)
+    is_scattered = not metric_named(query.metric).is_fixed
+    if share is None or contrast.replication != RUNS or not is_scattered:
         return contrast
-    return replace(contrast, estimate=short, value=short.value)
+    short = _of_short_runs(scenario, query, measurements)
+    if short is not None:
+        return replace(contrast, estimate=short, value=short.value)
+    return _of_quantiles(contrast, query.statistic, share)
+
+
+def _of_quantiles(contrast: Contrast, name: str, share: float) -> Contrast:
+    """Allow for what each run's quantile is off; where that is much, nothing is decided."""
+    n, n_runs = min(one.n for one in contrast.measurements), contrast.n_runs
+    least = LEAST_PAIRS_BEYOND if n_runs >= MANY_RUNS else LEAST_BEYOND
+    if is_short(n, share, least):
+        why = FEW_PAIRS.format(n=n, least=least, name=name, n_runs=n_runs)
+        return replace(contrast, estimate=None, why=why)
+    if not isinstance(contrast.estimate, Estimate):
+        return contrast
+    wider = off_by_ranks(ONE_RANK, n, share, n_runs) * contrast.estimate.se
+    return replace(contrast, estimate=replace(contrast.estimate, se=wider))
 
 
 def _of_short_runs(
@@ -212,11 +243,11 @@ def difference_of(
         n=min(one.n for one in sides),
         n_effective=min(one.n_effective for one in sides),
         notes=() if is_replicated else tuple(dict.fromkeys([*before.notes, *after.notes])),
-        why="" if is_replicated else after.why or before.why,
+        why=after.why or before.why,
     )
     means, why = _independent(sides), contrast.why
     if is_replicated and means is not None:
-        means, order, text = _ordered(sides, _spans(treatment, baseline), means)
+        means, order, text = _ordered(sides, query, _spans(treatment, baseline), means)
         if means is None and accepts_order:
             means, contrast = _independent(sides), replace(contrast, notes=(ACCEPTED,))
             text = ""
@@ -233,7 +264,7 @@ def _spans(treatment: Scenario, baseline: Scenario) -> Times:
 
 
 def _ordered(
-    sides: tuple[Contrast, Contrast], times: Times, alone: MeanPair
+    sides: tuple[Contrast, Contrast], query: MetricQuery, times: Times, alone: MeanPair
 ) -> tuple[MeanPair | None, str, str]:
     """Join both sides as the order of their runs allows; say which it is, and why they cannot."""
     rounds = rounds_of((sides[0].values, sides[1].values), times)
@@ -242,16 +273,27 @@ def _ordered(
     if len(rounds) < LEAST_ROUNDS:
         return None, ONE_AFTER_THE_OTHER, IN_A_ROW
     # losses are few: what they scatter by is told by their number, not by their runs alone
-    is_of_losses = isinstance(sides[0].estimate, LossEstimate)
-    return alone if is_of_losses else of_rounds(rounds, alone.biases), INTERLEAVED, ""
+    if isinstance(sides[0].estimate, LossEstimate):
+        return alone, INTERLEAVED, ""
+    return _off_by_ranks(of_rounds(rounds, alone.biases), sides, query), INTERLEAVED, ""
+
+
+def _off_by_ranks(
+    means: MeanPair, sides: tuple[Contrast, Contrast], query: MetricQuery
+) -> MeanPair:
+    """Allow for what runs' quantiles are off, where that does not cancel."""
+    share = SHARES.get(query.statistic)
+    if share is None:
+        return means
+    n = min(one.n for side in sides for one in side.measurements)
+    n_runs = min(side.n_runs for side in sides)
+    return means.widened(off_by_ranks(HALF_A_RANK, n, share, n_runs))
 
 
 def _independent(sides: tuple[Contrast, Contrast]) -> MeanPair | None:
-    found = [
-        one.estimate.normal() if isinstance(one.estimate, LossEstimate) else one.estimate
-        for one in sides
-    ]
-    after, before = found
+    after, before = (one.estimate for one in sides)
+    if isinstance(after, LossEstimate) and isinstance(before, LossEstimate):
+        return of_losses(after, before)
     if not isinstance(after, Estimate) or not isinstance(before, Estimate):
         return None
     return independent(after, before)

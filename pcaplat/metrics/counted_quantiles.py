@@ -7,7 +7,7 @@ beyond it, and shares are counted (David and Nagaraja, Order Statistics, 2003, �
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from math import inf
+from math import inf, sqrt
 
 import numpy as np
 
@@ -19,13 +19,37 @@ from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import CONFIDENCE, t_quantile
 from pcaplat.statistics.loss_ratio import LossEstimate
 
+FAR_RANKS = 2.0
+"""So many ranks more, shared by the packets beyond, a quantile of few packets is off."""
+
+ROUNDING = 1e-6
+"""1 − 0.99 is no round number."""
+
 Joined = Callable[[Sequence[Measurement]], LossEstimate | None]
 """Joins what runs lost, or had beyond a bound."""
 
 
-def is_short(n: float, share: float) -> bool:
+def is_short(n: float, share: float, least: float = LEAST_BEYOND) -> bool:
     """Tell whether so few packets lie beyond a quantile that a run does not have it itself."""
-    return n * min(share, 1 - share) < LEAST_BEYOND
+    return n * min(share, 1 - share) < least - ROUNDING
+
+
+def off_by_ranks(ranks: float, n: float, share: float, n_runs: int) -> float:
+    """How much wider an interval over runs is where each run's quantile is off by some ranks.
+
+    A quantile of `n` packets lies up to a rank too low, on the average, and the mean over runs
+    does, too. Among packets a rank is the quantile's standard deviation / √(n p (1 − p)), and runs
+    scatter by that or more (David and Nagaraja, Order Statistics, 2003, §4.6). Of the few packets
+    beyond it the next may be far.
+
+    Example:
+        >>> round(off_by_ranks(1.0, 2500, 0.99, 6), 2)
+        1.21
+    """
+    n_beyond = n * min(share, 1 - share)
+    far = ranks * (1 + FAR_RANKS / n_beyond)
+    rank = sqrt(n_runs / (n * share * (1 - share)))
+    return 1 + far * rank / t_quantile(0.5 + CONFIDENCE / 2, n_runs - 1)
 
 
 @dataclass(frozen=True)

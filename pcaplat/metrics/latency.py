@@ -13,14 +13,11 @@ from pcaplat.metrics.bias import drift_ns, waiting_ns
 from pcaplat.metrics.bursts import loss_ratio
 from pcaplat.metrics.means import Measurement, coarse_ns, of_means
 from pcaplat.metrics.metric import BOTH, SHARES, Answer, Metric, MetricQuery, Unavailable
-from pcaplat.metrics.quantiles import of_quantile
+from pcaplat.metrics.quantiles import LEAST_PAIRED, of_quantile
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
 from pcaplat.statistics.intervals import Estimate
 from pcaplat.tables.results import n_judged
-
-LEAST_PAIRED = 1.5
-"""With fewer requests beyond a quantile it is next to the greatest of them, which tells nothing."""
 
 
 def _ends(run: MeasuredRun, query: MetricQuery) -> tuple[str, str]:

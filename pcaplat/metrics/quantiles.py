@@ -19,6 +19,9 @@ from pcaplat.statistics.intervals import Blocking, Estimate, blocking
 LEAST_BEYOND = 25
 """Independent packets beyond a quantile that its interval needs."""
 
+LEAST_PAIRED = 1.5
+"""With fewer requests beyond a quantile it is next to the greatest of them, which tells nothing."""
+
 MANY_BEYOND = 40
 """With fewer packets beyond a quantile, an interval reaches as far to both sides as it must to the
 farther one."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from pcaplat.metrics.means import Measurement, of_ratio
 from pcaplat.metrics.metric import SHARES, Answer, Metric, MetricQuery, Unavailable
+from pcaplat.metrics.quantiles import LEAST_PAIRED
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.traffic_blocks import Rates, TrafficRow, TrafficSeries
 from pcaplat.model.blocks import N_BLOCKS
@@ -178,6 +179,9 @@ def _time_quantile(run: MeasuredRun, query: MetricQuery) -> Answer:
         named = ", ".join(row["kind"] for row in rows)
         return Unavailable(f"{run.name}: requests of several kinds ({named}); --filter takes one")
     (row,) = rows
+    if row["n"] * (1 - SHARES[query.statistic]) < LEAST_PAIRED:
+        text = f"{row['n']:,} requests are too few for the {query.statistic} of transactions"
+        return Unavailable(run.says(f"{text}: hardly one lies beyond it; capture for longer"))
     why = f"an interval for the {query.statistic} of transactions needs three runs"
     return Measurement(float(row[column]), None, row["n"], row["n"], 0.0, why)
 

@@ -6,6 +6,7 @@ factors whose contrast, treatment − factor × baseline, may be 0.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf, sqrt
 
 from pcaplat.records import dataclass
@@ -35,6 +36,12 @@ class JointError:
         alone = self.treatment + factor**2 * self.baseline
         return max(alone - 2 * factor * self.shared, 0.0), self.df
 
+    def widened(self, factor: float) -> "JointError":
+        """Give the error that is so many times as large."""
+        more = factor**2
+        treatment, baseline = more * self.treatment, more * self.baseline
+        return JointError(treatment, baseline, more * self.shared, self.df)
+
 
 @dataclass(frozen=True)
 class LinedError:
@@ -54,6 +61,10 @@ class LinedError:
         is_along_a_line = factor != 1 and self.rest.df >= LEAST_OF_A_LINE
         return (self.rest if is_along_a_line else self.all).of(factor)
 
+    def widened(self, factor: float) -> "LinedError":
+        """Give the error that is so many times as large."""
+        return LinedError(self.all.widened(factor), self.rest.widened(factor))
+
 
 @dataclass(frozen=True)
 class MeanPair:
@@ -72,6 +83,10 @@ class MeanPair:
         df = total**2 / spread if spread else inf
         bias = self.biases[0] + abs(factor) * self.biases[1]
         return Estimate(self.treatment - factor * self.baseline, sqrt(total), df, bias)
+
+    def widened(self, factor: float) -> "MeanPair":
+        """Give the same with errors that are so many times as large."""
+        return replace(self, errors=[one.widened(factor) for one in self.errors])
 
     def difference(self) -> Estimate:
         """Treatment − baseline."""
@@ -145,8 +160,8 @@ class RelativeChange:
         return inside - 1
 
     def _may_be(self, factor: float, confidence: float) -> bool:
-        contrast = self.means.contrast(factor)
-        return abs(contrast.value) <= contrast.half_width(confidence)
+        lo, hi = self.means.contrast(factor).interval(confidence)
+        return lo <= 0 <= hi
 
     def p_not_below(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or more": small, if it is surely less."""

@@ -9,7 +9,7 @@ generalized p-values and generalized confidence intervals, J. Stat. Plan. Infere
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import exp, log
 
 import numpy as np
@@ -37,20 +37,21 @@ class ScatteredShares:
         """Give the p-value of "the mean share is `limit` or more"."""
         if limit <= 0:
             return 1.0
-        return float((self._draws() >= log(limit)).mean())
+        return float((self._draws >= log(limit)).mean())
 
     def upper(self, chance: float) -> float:
         """Give the share that the mean exceeds with this chance only."""
-        drawn = float(np.quantile(self._draws(), 1 - chance))
+        drawn = float(np.quantile(self._draws, 1 - chance))
         return min(exp(min(drawn, 0.0)), 1.0)
 
+    @cached_property
     def _draws(self) -> Floats:
         """Logarithms of the mean that these shares may come from."""
         logs = self._logs()
         normal, scatter = _pivots(len(logs))
         sd = float(logs.std(ddof=1))
         drawn = logs.mean() - normal * sd / np.sqrt(len(logs) * scatter) + sd**2 / scatter / 2
-        return np.asarray(drawn)
+        return np.sort(drawn)
 
     def _logs(self) -> Floats:
         counted, n = np.array(self.counts, np.float64).T
