@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from math import isfinite
 
 from pcaplat.errors import OptionError
-from pcaplat.metrics.contrasts import Change
+from pcaplat.metrics.contrasts import Change, Contrast
 from pcaplat.metrics.metric import MetricQuery
 from pcaplat.records import dataclass
+from pcaplat.statistics.intervals import holm
 from pcaplat.tables.columns import Row
 from pcaplat.units import format_frac, format_ns, parse_duration_ns
 
@@ -50,18 +51,40 @@ def limit_rows(
 ) -> list[Row]:
     """Judge each segment, the whole path last: its interval lies above the limit, or not.
 
+    Of many segments one lies above by chance: those beside the whole path count together (Holm).
+
     Args:
         limit: How much slower it may be.
         pairs: Ends of each segment.
         change: Takes the difference of the scenarios.
         confidence: Of the intervals.
     """
-    return [_row(limit, ends, change, confidence) for ends in pairs]
+    contrasts = [
+        change(MetricQuery("two-way-contribution", ends=ends), is_relative=limit.is_relative)
+        for ends in pairs
+    ]
+    *segments, _ = contrasts
+    known = [_chance(limit, one) for one in segments]
+    stands = [*holm(known, (1 - confidence) / 2), True]
+    rows = [_row(limit, ends, one, confidence) for ends, one in zip(pairs, contrasts, strict=True)]
+    return [
+        row if stands_alone or row["verdict"] != ABOVE else _by_chance(row, len(segments))
+        for row, stands_alone in zip(rows, stands, strict=True)
+    ]
 
 
-def _row(limit: Limit, ends: tuple[str, str], change: Change, confidence: float) -> Row:
-    query = MetricQuery("two-way-contribution", ends=ends)
-    contrast = change(query, is_relative=limit.is_relative)
+def _chance(limit: Limit, contrast: Contrast) -> float:
+    """Chance of such an interval where the limit is kept."""
+    known = contrast.estimate is not None and not contrast.why
+    return contrast.estimate.p_not_above(limit.value) if contrast.estimate and known else 1.0
+
+
+def _by_chance(row: Row, n: int) -> Row:
+    reason = f"{row['reason']}, as one of {n} segments may by chance (Holm); make more runs"
+    return row | {"verdict": UNDECIDED, "reason": reason}
+
+
+def _row(limit: Limit, ends: tuple[str, str], contrast: Contrast, confidence: float) -> Row:
     row: Row = {"near": ends[0], "far": ends[1], "limit": limit.text, "delta": contrast.value}
     row["unit"] = "frac" if limit.is_relative else "ns"
     if contrast.estimate is None or contrast.why:
