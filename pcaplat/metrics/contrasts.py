@@ -14,7 +14,6 @@ from pcaplat.metrics.counted_quantiles import CountedQuantile, is_short, off_by_
 from pcaplat.metrics.latency import direction_of
 from pcaplat.metrics.means import Measurement
 from pcaplat.metrics.metric import SHARES, MetricQuery, Unavailable
-from pcaplat.metrics.quantiles import LEAST_BEYOND
 from pcaplat.metrics.registry import metric_named, read_at_points
 from pcaplat.metrics.runs import LEAST_RUNS, Scenario
 from pcaplat.records import dataclass
@@ -54,12 +53,16 @@ TOO_SHORT = (
 
 
 LEAST_PAIRS_BEYOND, MANY_RUNS = 3, 6
-"""Requests beyond a quantile that each of so many runs needs; of fewer runs `LEAST_BEYOND`, for how
-they scatter tells less of a long tail."""
+"""Requests beyond a quantile that each run needs to have it itself. Fewer runs than so many show
+too little of a long tail to bound it from above, unless `LEAST_BEYOND` lie beyond."""
 
 FEW_PAIRS = (
-    "too little data: a run has {n:,} packets or requests, of which fewer than {least} lie beyond "
-    "the {name}, and of {n_runs} runs each needs more to have it itself; capture for longer"
+    "too little data: a run has {n:,} packets or requests, of which fewer than 3 lie beyond the "
+    "{name}, so that it does not have it itself; capture for longer"
+)
+OPEN_ABOVE = (
+    "fewer than 25 packets or requests of a run lie beyond the {name}, which bounds it from below "
+    "only; six runs, or longer ones, bound it from above"
 )
 
 ONE_RANK, HALF_A_RANK = 1.0, 0.5
@@ -120,14 +123,15 @@ def metric_of(scenario: Scenario, query: MetricQuery) -> Contrast:
 def _of_quantiles(contrast: Contrast, name: str, share: float) -> Contrast:
     """Allow for what each run's quantile is off; where that is much, nothing is decided."""
     n, n_runs = min(one.n for one in contrast.measurements), contrast.n_runs
-    least = LEAST_PAIRS_BEYOND if n_runs >= MANY_RUNS else LEAST_BEYOND
-    if is_short(n, share, least):
-        why = FEW_PAIRS.format(n=n, least=least, name=name, n_runs=n_runs)
-        return replace(contrast, estimate=None, why=why)
+    if is_short(n, share, LEAST_PAIRS_BEYOND):
+        return replace(contrast, estimate=None, why=FEW_PAIRS.format(n=n, name=name))
     if not isinstance(contrast.estimate, Estimate):
         return contrast
     wider = off_by_ranks(ONE_RANK, n, share, n_runs) * contrast.estimate.se
-    return replace(contrast, estimate=replace(contrast.estimate, se=wider))
+    is_open = n_runs < MANY_RUNS and is_short(n, share)
+    notes = (*contrast.notes, OPEN_ABOVE.format(name=name)) if is_open else contrast.notes
+    estimate = replace(contrast.estimate, se=wider, is_open=is_open)
+    return replace(contrast, estimate=estimate, notes=notes)
 
 
 def _of_short_runs(
@@ -230,7 +234,7 @@ def difference_of(
     if missing:
         return replace(missing[0], n_runs=min(one.n_runs for one in sides))
     after, before = sides
-    if any(isinstance(one.estimate, CountedQuantile) for one in sides):
+    if any(_is_short(one) for one in sides):
         value = (after.value or 0.0) - (before.value or 0.0)
         n_runs = min(one.n_runs for one in sides)
         return Contrast(value=None if is_relative else value, n_runs=n_runs, why=TOO_SHORT)
@@ -243,7 +247,7 @@ def difference_of(
         n=min(one.n for one in sides),
         n_effective=min(one.n_effective for one in sides),
         notes=() if is_replicated else tuple(dict.fromkeys([*before.notes, *after.notes])),
-        why=after.why or before.why,
+        why="" if is_replicated else after.why or before.why,
     )
     means, why = _independent(sides), contrast.why
     if is_replicated and means is not None:
@@ -255,6 +259,17 @@ def difference_of(
     if is_relative and metric_named(query.metric).base_unit == "ns" and (before.value or 0.0) < 0:
         return replace(contrast, why=NEGATIVE)
     return _changed(replace(contrast, why=why), means, is_relative=is_relative)
+
+
+def _is_short(side: Contrast) -> bool:
+    """Tell whether runs have too few packets beyond a quantile for a difference of two."""
+    found = side.estimate
+    is_open = isinstance(found, Estimate) and found.is_open
+    return (
+        is_open
+        or isinstance(found, CountedQuantile)
+        or (side.replication == RUNS and found is None)
+    )
 
 
 def _spans(treatment: Scenario, baseline: Scenario) -> Times:

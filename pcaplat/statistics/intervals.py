@@ -40,7 +40,7 @@ class Estimate:
 
     `bias` bounds the systematic error: clocks, and stamps that are too coarse. The truth is
     `least` or more: no latency is below 0, however far runs scatter. A value below it contradicts
-    that, and is left as it is.
+    that, and is left as it is. Of what `is_open` nothing is known from above.
     """
 
     value: float
@@ -48,6 +48,7 @@ class Estimate:
     df: float
     bias: float = 0.0
     least: float = -inf
+    is_open: bool = False
 
     def half_width(self, confidence: float) -> float:
         """Half the interval's width."""
@@ -57,11 +58,12 @@ class Estimate:
         """Give the interval that holds the truth with this confidence."""
         half = self.half_width(confidence)
         low, high = self.value - half, self.value + half
+        high = inf if self.is_open else high
         return (max(low, self.least) if self.value >= self.least else low), high
 
     def p_not_below(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or more": small, if it is surely less."""
-        return t_tail(limit - self.value - self.bias, self.se, self.df)
+        return 1.0 if self.is_open else t_tail(limit - self.value - self.bias, self.se, self.df)
 
     def p_not_above(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or less"."""

@@ -89,7 +89,7 @@ class LossPair(MeanPair):
     def contrast(self, factor: float) -> Estimate:
         """Treatment − factor × baseline."""
         one = super().contrast(factor)
-        return LossContrast(one.value, one.se, one.df, one.bias, one.least, self.sides, factor)
+        return LossContrast(one.value, one.se, one.df, one.bias, sides=self.sides, factor=factor)
 
 
 def of_losses(treatment: LossEstimate, baseline: LossEstimate) -> MeanPair:

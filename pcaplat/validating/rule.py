@@ -14,7 +14,7 @@ from pcaplat.metrics.counted_quantiles import CountedQuantile
 from pcaplat.published.claims import Claim
 from pcaplat.records import dataclass
 from pcaplat.statistics.conditional_rate import RateBounds
-from pcaplat.statistics.intervals import holm
+from pcaplat.statistics.intervals import Estimate, holm
 from pcaplat.statistics.mean_pairs import RelativeChange
 from pcaplat.validating.evidence import Evidence
 from pcaplat.validating.needs import CONFIDENCE, LEVEL, needs
@@ -91,8 +91,9 @@ def _finite(evidence: Evidence) -> Evidence:
 def _is_number(estimate: AnyEstimate) -> bool:
     """Tell whether an interval says anything: by counts one end of it may be open."""
     ends = estimate.interval(CONFIDENCE)
+    is_open = isinstance(estimate, Estimate) and estimate.is_open
     is_counted = isinstance(estimate, CountedQuantile | RateBounds)
-    return any(map(isfinite, ends)) if is_counted else all(map(isfinite, ends))
+    return any(map(isfinite, ends)) if is_counted or is_open else all(map(isfinite, ends))
 
 
 def tested(claim: Claim, evidence: Evidence) -> Tested | None:

@@ -71,7 +71,7 @@ TAILS = [
 def test_a_capture_that_drops_slow_packets_proves_no_short_tail(
     validate: Validate, tmp_path: Path, bound: str, statistic: str, metric: str
 ) -> None:
-    study = RequestStudy(0.0, like=replace(LIKE, n=1_000), n_runs=4)
+    study = RequestStudy(0.0, like=replace(LIKE, n=1_000), n_runs=6)
     folder = study.save(tmp_path)["plain"]
     text = claim(f'{bound}\nstatistic = "{statistic}"', PATH, metric=metric)
     path = write_claims(tmp_path, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,25 +67,38 @@ def test_a_difference_of_quantiles_is_not_held_below_the_true_one() -> None:
     assert wrong <= MOST_FALSE
 
 
-@pytest.mark.parametrize(
-    ("n_runs", "n", "is_told"), [(3, 499, False), (3, 500, True), (6, 59, False), (6, 60, True)]
-)
-def test_few_requests_beyond_a_quantile_decide_nothing(
-    n_runs: int, n: int, *, is_told: bool
-) -> None:
-    found = metric_of(study(np.random.default_rng(1), n_runs, n), P95)
+@pytest.mark.parametrize(("n", "is_told"), [(59, False), (60, True)])
+def test_few_requests_beyond_a_quantile_decide_nothing(n: int, *, is_told: bool) -> None:
+    found = metric_of(study(np.random.default_rng(1), 6, n), P95)
     assert (found.estimate is not None) is is_told
     assert ("lie beyond the p95" in found.why) is not is_told
     assert found.value is not None
 
 
-def test_a_difference_of_such_quantiles_is_a_value_with_a_reason() -> None:
+@pytest.mark.parametrize(
+    ("n_runs", "n", "is_open"), [(3, 499, True), (3, 500, False), (6, 499, False)]
+)
+def test_few_runs_of_few_requests_bound_a_quantile_from_below_only(
+    n_runs: int, n: int, *, is_open: bool
+) -> None:
+    found = metric_of(study(np.random.default_rng(1), n_runs, n), P95)
+    assert found.estimate is not None
+    lo, hi = found.estimate.interval(0.95)
+    assert lo < found.estimate.value < hi
+    assert (hi == inf) is is_open
+    assert (found.estimate.p_not_below(10_000) == 1) is is_open
+    assert any("bounds it from below only" in note for note in found.notes) is is_open
+    assert found.estimate.p_not_above(10) <= LEVEL
+
+
+@pytest.mark.parametrize("n", [40, 100])
+def test_a_difference_of_such_quantiles_is_a_value_with_a_reason(n: int) -> None:
     chance = np.random.default_rng(1)
-    plain, slow = study(chance, 3, 100), study(chance, 3, 100, first=2)
+    plain, slow = study(chance, 3, n), study(chance, 3, n, first=2)
     found = difference_of(plain, slow, P95)
     assert found.estimate is None
     assert found.value is not None
-    assert "lie beyond the p95" in found.why
+    assert "a run does not have it itself" in found.why
 
 
 def test_runs_that_agree_are_as_sure_as_before() -> None:
