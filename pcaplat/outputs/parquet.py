@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 MadeBy = Mapping[str, str]
 """Metadata of a file: version, command and options."""
 N_ROWS_PER_GROUP = 1 << 15
-N_ROWS_AT_ONCE = 1 << 8
+MOST_GROUP_BYTES = 8 << 20
+"""Rows with lists are long: a group has so many of them, and is written."""
+N_ROWS_AT_ONCE = 1 << 5
 """Of rows that are made one by one, so many lie in memory."""
 
 
@@ -53,6 +55,7 @@ def save(result: "Result", directory: Path) -> None:
         if table.name in rows:
             batches = _batches(table, rows[table.name])
             write_table(table, batches, directory / _file(table), made_by)
+            give_back_memory()
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class TableTask:
 
     def run(self) -> "TaskResult":
         """Write it, and return what was counted meanwhile."""
+        from pcaplat.outputs.folder import give_back_memory
         from pcaplat.run.engines.tasks import TaskResult
         from pcaplat.run.rows.large import packed
 
@@ -82,6 +86,7 @@ class TableTask:
         counted: list[CountedTraffic] = []
         path = Path(own) / _file(self.table)
         _write_ahead(self.table, iter(self.rows.batches(counted)), path, self.made_by, Event())
+        give_back_memory()
         return TaskResult(packed(counted), own)
 
 
@@ -220,7 +225,8 @@ def _groups(first: Any, rest: Iterator[Any]) -> Iterator[list[Any]]:  # noqa: AN
     """Gather batches until a row group is full."""
     group = [] if first is None else [first]
     for batch in rest:
-        if sum(b.num_rows for b in group) >= N_ROWS_PER_GROUP:
+        n_rows, n_bytes = sum(b.num_rows for b in group), sum(b.nbytes for b in group)
+        if n_rows >= N_ROWS_PER_GROUP or n_bytes >= MOST_GROUP_BYTES:
             yield group
             group = []
         group.append(batch)

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pcaplat.plots import render
+from pcaplat.plots.render import Converter
 
 UNSAID = re.compile(
     r' (?:(?:pointer-events|aria-[a-z]+|role|stroke-miterlimit|stroke-dasharray)="[^"]*"'
@@ -20,9 +20,9 @@ CELL = re.compile(r'<path d="([^"]*)"([^>]*)/>')
 NAME = re.compile(r'(\bid="|url\(#)(\w+)')
 
 
-def still(drawing: dict[str, Any], number: int) -> Markup:
+def still(drawing: dict[str, Any], number: int, converter: Converter) -> Markup:
     """Draw as SVG for a page that holds several drawings."""
-    svg = UNSAID.sub("", render.svg(_unmoved(drawing)))
+    svg = UNSAID.sub("", converter.svg(_unmoved(drawing)))
     svg = OUTLINE.sub(lambda found: LONG_FRACTION.sub("", found[0]), svg)
     svg = LONG_OPACITY.sub(r'\1"', svg)
     svg = CELLS.sub(lambda found: f"{found[1]}{_joined(found[2])}", svg)

@@ -25,8 +25,8 @@ from pcaplat.outputs.page.judged import (
 )
 from pcaplat.outputs.page.sections import PageSection, judged_sections, measured_sections
 from pcaplat.outputs.page.still import still
-from pcaplat.plots import render
 from pcaplat.plots.figure import DIRECTION, Figure, Measured
+from pcaplat.plots.render import Converter
 from pcaplat.text import printable
 from pcaplat.units import format_count, format_instant, format_ns
 
@@ -115,12 +115,14 @@ def _subtitle(measured: Measured) -> str:
 
 def _page(sections: Sequence[PageSection], **more: Any) -> str:  # noqa: ANN401 - the template's
     figures = [figure for section in sections for figure in section.figures]
-    drawings = [render.vega(_in_page(figure)) for figure in figures if figure.spec]
+    with Converter() as converter:
+        drawings = [converter.vega(_in_page(figure)) for figure in figures if figure.spec]
+        stills = [still(drawing, at, converter) for at, drawing in enumerate(drawings)]
     scripts = [(HERE / name).read_text("utf-8") for name in ("vega.js", "page.js")]
     page: str = _template().render(
         NOT_KNOWN | more,
         sections=[*_numbered(sections)],
-        stills=[still(drawing, at) for at, drawing in enumerate(drawings)],
+        stills=stills,
         style=Markup((HERE / "page.css").read_text("utf-8")),  # noqa: S704 - our own file
         scripts=[Markup(script) for script in scripts],  # noqa: S704 - our own files
         hashes=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),

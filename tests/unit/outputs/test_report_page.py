@@ -7,6 +7,8 @@ import io
 import json
 import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -64,6 +66,28 @@ def test_a_folder_makes_the_same_page_again(result: pcaplat.Result, tmp_path: Pa
     assert 'id="claims"' in write_report(tmp_path / "out").read_text("utf-8")
 
 
+def test_what_draws_ends_with_the_page(tmp_path: Path) -> None:
+    """A converter keeps 130 MB as long as its process lives: so it has one of its own."""
+    code = f"""
+import sys, pcaplat
+with pcaplat.merge({[str(one) for one in CAPTURES]}) as result:
+    pcaplat.write(result, {str(tmp_path / "out")!r})
+assert "vl_convert" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=120)
+    assert "<svg" in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("program", [None, "", "/nowhere/python", "/bin/false", "/bin/cat"])
+def test_the_page_is_the_same_where_no_process_draws(
+    result: pcaplat.Result, monkeypatch: pytest.MonkeyPatch, program: str | None
+) -> None:
+    """Python within another program: what is to be started is not known, or something else."""
+    usual = report_page(result.plot.measured, result.provenance)
+    monkeypatch.setattr(sys, "executable", program)
+    assert report_page(result.plot.measured, result.provenance) == usual
+
+
 def test_a_picture_is_refused_before_any_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,8 +118,6 @@ def test_provenance_gives_the_command_and_the_digests(result: pcaplat.Result) ->
     options = "--same-clock all --clock-accuracy sw-a=100ns"
     assert found["command"] == f"pcaplat merge {options} {' '.join(map(str, CAPTURES))}"
     if shutil.which("sha256sum"):
-        import subprocess  # noqa: PLC0415 - for this alone
-
         done = subprocess.run(["sha256sum", *CAPTURES], capture_output=True, text=True, check=True)
         told = {Path(line.split()[1]).name: line.split()[0] for line in done.stdout.splitlines()}
         assert {Path(row["file"]).name: row["sha256"] for row in found["captures"]} == told
