@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq  # type: ignore[import-untyped]
 from scipy.stats import binom, t  # type: ignore[import-untyped]
 
 from pcaplat.published import parse_published
@@ -81,6 +82,30 @@ def test_the_page_counts_the_cells_that_are_too_wide() -> None:
     assert f"None of the {len(DIFFERING)} cells is below 93 %, and {len(often)} are above" in text
     assert f"{students} of these are at least 1.3 times as wide as Student's interval" in text
     assert f"Beside the best interval, {best} of these are" in text
+
+
+def imbens_manski_us(setting: Setting) -> float:
+    """Half-width of an interval that holds 95 % of effects, whatever of one is hidden."""
+    df, hidden = setting.n_runs - 1, hidden_us(setting)
+    error = students_us(setting) / float(t.ppf(0.975, df))
+
+    def held(c: float) -> float:
+        return float(t.cdf(c + 2 * hidden / error, df) - t.cdf(-c, df))
+
+    c: float = brentq(lambda c: held(c) - 0.95, 0, 100)
+    return hidden + error * c
+
+
+def test_the_page_counts_the_cells_that_are_too_wide_for_coverage_alone() -> None:
+    wide = [
+        setting
+        for setting, cell in zip(DIFFERING, printed("covered"), strict=True)
+        if max(cell[:2]) > 100 * MOST_INSIDE
+        and cell[2] * students_us(setting) >= MOST_WIDTH * imbens_manski_us(setting)
+    ]
+    assert {(one.order, one.n_runs, one.shared) for one in wide} == {("AB", 3, 3.0)}
+    text = " ".join(PAGE.read_text("utf-8").split())
+    assert f"Beside that one, {len(wide)} cells are at least 1.3 times as wide" in text
 
 
 @pytest.mark.parametrize("n_runs", NUMBERS)
