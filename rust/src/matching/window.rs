@@ -81,13 +81,12 @@ impl Window {
     }
 
     pub(crate) fn insert(&mut self, observation: &Observation) {
-        match self.of_key.get(&observation.key) {
-            Some(index) => self.add(*index, observation),
-            None => {
-                let index = self.begin(observation);
-                self.of_key.insert(observation.key, index);
-                self.schedule(index, self.slice_of(observation.aligned_ns));
-            }
+        if let Some(index) = self.of_key.get(&observation.key) {
+            self.add(*index, observation);
+        } else {
+            let index = self.begin(observation);
+            self.of_key.insert(observation.key, index);
+            self.schedule(index, self.slice_of(observation.aligned_ns));
         }
     }
 
@@ -345,7 +344,9 @@ impl Window {
     fn begin_with(&mut self, run: &[Observation]) -> Option<u32> {
         let (first, others) = run.split_first()?;
         let index = self.begin(first);
-        others.iter().for_each(|other| self.add(index, other));
+        for other in others {
+            self.add(index, other);
+        }
         Some(index)
     }
 }
@@ -380,7 +381,7 @@ mod tests {
         let mut all: Vec<Observation> = (0..12_000_i64)
             .map(|i| {
                 let drawn = mixed(i.unsigned_abs() ^ seed << 32);
-                let point = u16::from(drawn % 2 == 0);
+                let point = u16::from(drawn.is_multiple_of(2));
                 let key = drawn >> 8 & if i % 5000 < 2500 { 7 } else { 127 };
                 let at_ns = i * 3 + (drawn >> 16 & 15).cast_signed();
                 let frame = FrameId::new(point.into(), i.unsigned_abs());
@@ -448,7 +449,7 @@ mod tests {
     #[test]
     fn a_run_without_end_is_decided_in_parts() {
         // with gaps, and without
-        for (step_ns, most) in [(20, 200), (1, 2 * LONG_RUN as usize)] {
+        for (step_ns, most) in [(20, 200), (1, 2 * LONG_RUN)] {
             let mut window = Window::new(100, 10);
             let at = |i: i64| observation(1, 0, i * step_ns);
             let observations: Vec<_> = (0..100_000).map(at).collect();

@@ -389,7 +389,9 @@ mod tests {
         all.extend((50..55).map(|key| end(key, 7, None)));
         all.push(slow(1000, 7));
         let mut odds = Odds::new(0);
-        all.iter().for_each(|one| odds.ask(one));
+        for one in &all {
+            odds.ask(one);
+        }
         for key in (0..5).chain(50..55) {
             let seen = Decided {
                 key,
@@ -398,7 +400,9 @@ mod tests {
             };
             odds.note_others(&seen, others);
         }
-        all.iter().for_each(|one| odds.note(&plan(), one));
+        for one in &all {
+            odds.note(&plan(), one);
+        }
         odds
     }
 

@@ -63,15 +63,7 @@ pub(crate) fn find(
     rules: PairRules<'_>,
 ) -> (Vec<Pair>, Vec<usize>) {
     downs.sort_unstable_by_key(|down| (down.bytes, down.aligned_ns, down.piece));
-    let mut far = i64::MIN;
-    // how far the bytes of all up to here reach
-    let reach: Vec<i64> = downs
-        .iter()
-        .map(|down| {
-            far = far.max(down.bytes.1);
-            far
-        })
-        .collect();
+    let reach = reach_of(downs);
     let (mut pairs, mut crowded) = (Vec::new(), Vec::new());
     let (mut crowds, mut found) = (Crowds::new(downs.len()), Vec::new());
     let most_pairs = MOST_LOOKS + MOST_PAIRS * (ups.len() + downs.len());
@@ -88,13 +80,24 @@ pub(crate) fn find(
         found.extend(near.filter_map(|(at, down)| Some((at, possible(up, down, rules)?))));
         if are_rivals(up, &found) {
             crowded.push(up.piece);
-            found.iter().for_each(|(at, _)| crowds.add(*at..at + 1));
+            for (at, _) in &found {
+                crowds.add(*at..at + 1);
+            }
         } else {
             pairs.extend(found.iter().map(|(_, pair)| *pair));
         }
     }
     crowded.extend(crowds.of(downs).map(|down| down.piece));
     (pairs, crowded)
+}
+
+/// How far the bytes of all up to each reach.
+fn reach_of(downs: &[ByteEnd]) -> Vec<i64> {
+    let reach = downs.iter().scan(i64::MIN, |far, down| {
+        *far = down.bytes.1.max(*far);
+        Some(*far)
+    });
+    reach.collect()
 }
 
 /// Whether pairs of one piece share each byte with so many others that none can be told.
@@ -169,17 +172,7 @@ pub(crate) fn judge(pairs: &mut [Pair], n_pieces: usize, rules: PairRules<'_>) {
     if !orders.iter().any(|order| are_contested(order)) {
         return;
     }
-    let mut standings = vec![Standing::default(); pairs.len()];
-    let both = |seen: &mut dyn FnMut(usize, usize)| {
-        orders.iter().for_each(|order| contests(order, seen));
-    };
-    both(&mut |one, other| {
-        for of in [one, other] {
-            if let Some(standing) = standings.get_mut(of) {
-                standing.n_rivals = standing.n_rivals.saturating_add(1);
-            }
-        }
-    });
+    let mut standings = count_rivals(&orders, pairs.len());
     let late_ns = lateness(pairs, &standings, n_pieces, rules.band);
     let late_of = |pair: &Pair| {
         let of = |piece: usize| late_ns.get(piece).copied().unwrap_or(0);
@@ -189,7 +182,7 @@ pub(crate) fn judge(pairs: &mut [Pair], n_pieces: usize, rules: PairRules<'_>) {
         let usual_ns = one.off_ns.max(late_of(one)).max(late_of(other));
         other.off_ns > usual_ns.saturating_mul(NEARER)
     };
-    both(&mut |one, other| {
+    let mut compare = |one: usize, other: usize| {
         for (of, rival) in [(one, other), (other, one)] {
             if let Some(standing) = standings.get_mut(of)
                 && !standing.is_in_a_crowd()
@@ -199,10 +192,28 @@ pub(crate) fn judge(pairs: &mut [Pair], n_pieces: usize, rules: PairRules<'_>) {
                 standing.is_beaten |= beats(rival, pair);
             }
         }
-    });
+    };
+    for order in &orders {
+        contests(order, &mut compare);
+    }
     for (pair, standing) in pairs.iter_mut().zip(standings) {
         pair.verdict = standing.verdict();
     }
+}
+
+/// Per pair, how many others share a byte with it.
+fn count_rivals(orders: &[Vec<Contender>], n_pairs: usize) -> Vec<Standing> {
+    let mut standings = vec![Standing::default(); n_pairs];
+    for order in orders {
+        contests(order, &mut |one, other| {
+            for of in [one, other] {
+                if let Some(standing) = standings.get_mut(of) {
+                    standing.n_rivals = standing.n_rivals.saturating_add(1);
+                }
+            }
+        });
+    }
+    standings
 }
 
 /// How a pair stands beside those that share a byte with it.
@@ -250,9 +261,11 @@ fn is_shared(one: &Contender, next: &Contender) -> bool {
 }
 
 fn are_contested(order: &[Contender]) -> bool {
+    let next = order.iter().skip(1);
     order
-        .array_windows()
-        .any(|[one, next]| is_shared(one, next))
+        .iter()
+        .zip(next)
+        .any(|(one, next)| is_shared(one, next))
 }
 
 /// Every two pairs of one piece that share a byte; of those that share it with many, some.
