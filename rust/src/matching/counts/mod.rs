@@ -319,6 +319,13 @@ impl Tally {
         self.count_undecided(crossing, UndecidedTally::one(took_ns));
     }
 
+    /// The same over the whole path.
+    pub(crate) fn count_doubted_path(&mut self, first: &Observation, last: &Observation) {
+        if self.whole_between((first, last)).is_some() {
+            self.count_doubted(first, last);
+        }
+    }
+
     /// Keeps where a packet ended, if something of it may be lost.
     pub(crate) fn keep_end(&mut self, end: Option<&End>, left: &Leftover) {
         if let Some(end) = end

@@ -375,6 +375,9 @@ impl LateJoin<'_> {
             return;
         };
         self.tally.count_doubted(&up.last, &down.first);
+        if !(up.is_single() && down.is_single()) {
+            self.tally.count_doubted_path(&up.first, &down.last);
+        }
         let is_no_loss = is_likely || is_captured(self.plan, &up, down);
         if is_no_loss && let Some(part) = parts.get_mut(end) {
             part.lost = None;
