@@ -8,12 +8,13 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pcaplat
-from tests.recovery.simulator import Clock, Link, Point, Scenario, Traffic, run
+from tests.recovery.simulator import Clock, Link, Point, Scenario, Traffic, Truth, run
 from tests.support.shelf import SAMPLES
 
 if TYPE_CHECKING:
@@ -156,6 +157,29 @@ def test_captures_of_a_simulated_path_take_no_right_pair_away(
     some = tuple(file for at, file in enumerate(files) if at not in left_out)
     gone = taken_away(files, some)
     assert {pair for pair in gone if len({packet[place] for place in pair}) == 1} == set()
+
+
+@cache
+def equal_packets(name: str) -> frozenset[int]:
+    """Which packets of a simulated path are equal to another one."""
+    truth = Truth(run(PATHS[name]))
+    return frozenset(np.flatnonzero(truth.is_identical).tolist())
+
+
+@pytest.mark.parametrize("left_out", LEFT_OUT)
+def test_right_pairs_that_go_are_few_of_equal_packets_and_no_wrong_ones_instead(
+    left_out: tuple[int, ...], folders: dict[str, tuple[Path, ...]]
+) -> None:
+    """With another point in between, the probability of a pair is another, and may be too low."""
+    name = "packets that repeat"
+    files, packet = folders[name], packet_of(name)
+    some = tuple(file for at, file in enumerate(files) if at not in left_out)
+    right = [pair for pair in taken_away(files, some) if len({packet[at] for at in pair}) == 1]
+    gone = {packet[at] for pair in right for at in pair}
+    assert gone <= equal_packets(name)
+    assert len(right) <= 0.02 * len(joined(some))
+    wrong = [pair for pair in all_joined(files) if len({packet[at] for at in pair}) > 1]
+    assert not gone & {packet[at] for pair in wrong for at in pair}
 
 
 def answer(files: tuple[Path, ...], window_ns: int | None) -> dict[str, Any]:
