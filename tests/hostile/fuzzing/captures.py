@@ -7,6 +7,7 @@ point, a packet, and how much.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ class Captures:
     options: dict[str, Any] = field(default_factory=dict)
     ahead_ns: list[int] = field(default_factory=list)
     is_honest: bool = True
+    n_late: Counter[int] = field(default_factory=Counter)
 
     def save(self, folder: Path) -> list[Path]:
         """Write a pcap file a point."""
@@ -215,8 +217,11 @@ MUTATIONS: tuple[Mutation, ...] = (
     *(spoilt, cut, one_cut, alike),
 )
 HONEST = (lost, copied, late, unsorted, stops, begins)
-"""The others stamp packets earlier than they passed, or many at once, or change them. One that is
-stamped late is alone: several that agree are believed."""
+"""The others stamp packets earlier than they passed, or many at once, or change them."""
+
+FEW_LATE = 1 / 8
+"""Of a point's packets, stamped late: where all of one direction are, the way there is as long, and
+where all are for a time, the clock was another. No packet says otherwise."""
 
 
 def mutate(found: Captures, octets: bytes) -> None:
@@ -233,4 +238,7 @@ def mutate(found: Captures, octets: bytes) -> None:
         return
     mutation = MUTATIONS[kind % len(MUTATIONS)]
     found.is_honest &= mutation in HONEST
+    if mutation is late:
+        found.n_late[point % len(found.points)] += 1
+        found.is_honest &= max(found.n_late.values()) <= FEW_LATE * len(seen)
     mutation(seen, at, much)
