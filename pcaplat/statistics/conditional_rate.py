@@ -64,7 +64,7 @@ def p_half_fail(load: Load, goal: float) -> float:
     """Give the p-value of "half of all trials, or more, lose more than the goal" (sign test).
 
     Example:
-        >>> p_half_fail(6 * [LoadTrial(100.0, 60.0, 0.0)], 0.0)
+        >>> round(p_half_fail(6 * [LoadTrial(100.0, 60.0, 0.0)], 0.0), 6)
         0.015625
     """
     n_bad = sum(one.loss > goal for one in load)

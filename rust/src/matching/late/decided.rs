@@ -1,5 +1,4 @@
-//! What is decided, in few bytes: the packet ID of every trajectory that nothing is left of; and what
-//! cannot be told, in a log of its own.
+//! What is decided, in few bytes: the packet ID of every trajectory that nothing is left of.
 
 use crate::base::error::{Error, Result};
 use crate::base::spill::Spill;
@@ -11,7 +10,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-/// A packet that was decided, or an observation of which it cannot be told what it is of.
+/// A packet that was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decided {
     pub(crate) key: u64,
@@ -24,10 +23,9 @@ pub(crate) struct Decided {
 pub(crate) struct DecidedLog(Spill);
 
 impl DecidedLog {
-    /// The logs of what is decided, and of what cannot be told.
-    pub(crate) fn create(directory: &Path, partition: usize) -> Result<[Self; 2]> {
-        let create = |of: &str| Spill::create(directory, &format!("{of}-{partition}")).map(Self);
-        Ok([create("decided")?, create("untold")?])
+    pub(crate) fn create(directory: &Path, partition: usize) -> Result<Self> {
+        let name = format!("decided-{partition}");
+        Ok(Self(Spill::create(directory, &name)?))
     }
 
     #[inline]

@@ -14,11 +14,9 @@ use crate::matching::resolve::posterior::LEAST_PHANTOM;
 
 use crate::base::hash::mixed;
 use crate::base::hashed::HashedMap;
-use crate::matching::evidence::By;
 use crate::matching::late::decided::Decided;
 use crate::matching::late::leftover::Leftover;
 use crate::matching::late::verdict::{Kinship, joints};
-use crate::matching::observation::Observation;
 use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::Plan;
 
@@ -28,8 +26,6 @@ const UNKNOWN: f64 = 0.5;
 const SELDOM: f64 = 0.5;
 /// Packets of a flow that may all be late.
 const FEW: f64 = 2.0;
-/// Of leftovers like these, more are slow packets than not.
-const LIKELY: f64 = 0.5;
 /// Leftovers that were not seen again, of which more say no more.
 const ENOUGH: f64 = 40.0;
 
@@ -42,8 +38,6 @@ struct Recurrences {
     /// Those of them whose packet ID was seen again.
     again: f64,
     slow: f64,
-    /// The same near others of their packet ID that were decided.
-    slow_again: f64,
     reversed: f64,
     /// Those that begin late, of packet IDs that were decided.
     begun: f64,
@@ -51,34 +45,13 @@ struct Recurrences {
     decided: f64,
 }
 
-/// Whether no other of a packet ID was seen about the time from one part of it to the next: others were
-/// decided, but at other times.
-fn is_alone(plan: &Plan, parts: &[Leftover]) -> bool {
-    let is_unique = |one: &Observation| one.evidence.by == By::Unique;
-    joints(parts).all(|(up, down)| {
-        let apart_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
-        (0..=plan.wide_ns).contains(&apart_ns) && is_unique(up) && is_unique(down)
-    })
-}
-
-/// What was seen of a packet ID besides its leftovers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Others {
-    #[default]
-    Nothing,
-    /// Packets that were decided.
-    Decided,
-    /// What cannot be told. A part that begins late may be of one of them.
-    Untold,
-}
-
 /// What is known of leftovers.
 #[derive(Debug, Default)]
 pub(crate) struct Odds {
     of_flow: HashedMap<Recurrences>,
     all: Recurrences,
-    /// What else was seen of packet IDs, of those that are asked for.
-    others: HashedMap<Others>,
+    /// Whether packet IDs were decided, of those that are asked for.
+    is_decided: HashedMap<bool>,
     /// One in so many packet IDs is asked for that may not be of slow packets.
     one_in: u64,
 }
@@ -100,7 +73,7 @@ impl Odds {
         match kinship {
             Kinship::Slow(parts) | Kinship::Reversed(parts) => {
                 for part in parts.iter().take(1) {
-                    self.others.insert(part.first.key, Others::Nothing);
+                    self.is_decided.insert(part.first.key, false);
                     self.of_flow.entry(part.flow_way()).or_default();
                 }
             }
@@ -108,7 +81,7 @@ impl Odds {
                 // by its frame: a packet ID is another in every run
                 let frame = mixed(one.first.frame.packed().unsigned_abs());
                 if frame.is_multiple_of(self.one_in) {
-                    self.others.insert(one.first.key, Others::Nothing);
+                    self.is_decided.insert(one.first.key, false);
                 }
             }
         }
@@ -121,26 +94,17 @@ impl Odds {
     /// Takes a packet that was decided.
     pub(crate) fn note_decided(&mut self, decided: &Decided) {
         self.all.decided += 1.0;
-        self.note_others(decided, Others::Decided);
+        if let Some(is_decided) = self.is_decided.get_mut(&decided.key) {
+            *is_decided = true;
+        }
         if let Some(of_flow) = self.of_flow.get_mut(&decided.flow_way) {
             of_flow.decided += 1.0;
         }
     }
 
-    /// Takes an observation of which it cannot be told what it is of.
-    pub(crate) fn note_untold(&mut self, untold: &Decided) {
-        self.note_others(untold, Others::Untold);
-    }
-
-    fn note_others(&mut self, seen: &Decided, others: Others) {
-        if let Some(known) = self.others.get_mut(&seen.key) {
-            *known = others.max(*known);
-        }
-    }
-
     /// Notes the leftovers of a packet ID, once all that was decided is known.
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
-    pub(crate) fn note(&mut self, plan: &Plan, kinship: &Kinship) {
+    pub(crate) fn note(&mut self, kinship: &Kinship) {
         let (Kinship::Slow(parts) | Kinship::Reversed(parts)) = kinship else {
             return self.note_other(kinship);
         };
@@ -151,13 +115,9 @@ impl Odds {
             ended: 1.0,
             ..Recurrences::default()
         };
-        let others = self.others.get(&first.first.key);
-        match (others, kinship) {
-            (Some(Others::Nothing), Kinship::Slow(_)) => more.slow = n,
-            (Some(Others::Nothing), _) => more.reversed = n,
-            (_, Kinship::Slow(parts)) if is_alone(plan, parts) => {
-                (more.slow_again, more.again) = (n, 1.0);
-            }
+        match (self.is_decided.get(&first.first.key), kinship) {
+            (Some(false), Kinship::Slow(_)) => more.slow = n,
+            (Some(false), _) => more.reversed = n,
             _ => more.again = 1.0,
         }
         self.add(first, &more);
@@ -168,18 +128,17 @@ impl Odds {
         let (Kinship::Alone(one) | Kinship::Several(one)) = kinship else {
             return;
         };
-        let Some(others) = self.others.get(&one.first.key) else {
+        let Some(is_decided) = self.is_decided.get(&one.first.key) else {
             return;
         };
-        let is_several = matches!(kinship, Kinship::Several(_));
-        let is_again = *others != Others::Nothing || is_several;
+        let is_again = *is_decided || matches!(kinship, Kinship::Several(_));
         let is_end = one.lost.is_some();
         let weight_if = |is_so: bool| if is_so { self.one_in as f64 } else { 0.0 };
         let more = Recurrences {
             leftovers: self.one_in as f64,
             ended: weight_if(is_end),
             again: weight_if(is_end && is_again),
-            begun: weight_if(!is_end && *others == Others::Decided),
+            begun: weight_if(!is_end && *is_decided),
             ..Recurrences::default()
         };
         self.add(one, &more);
@@ -194,23 +153,10 @@ impl Odds {
 
     /// The probability that leftovers are no parts of one slow packet; `None` unless it is negligible.
     pub(crate) fn doubt(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
-        self.false_frac(plan, parts)
-            .filter(|doubt| *doubt <= NO_DOUBT)
-    }
-
-    /// Whether leftovers are parts of one slow packet rather than of two.
-    pub(crate) fn is_likely(&self, plan: &Plan, parts: &[Leftover]) -> bool {
-        let false_frac = self.false_frac(plan, parts);
-        false_frac.is_some_and(|doubt| doubt <= LIKELY)
-    }
-
-    /// The share of leftovers like these that are of two packets; `None` if nothing says so.
-    fn false_frac(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
         let first = parts.first()?;
-        let is_again = *self.others.get(&first.first.key)? != Others::Nothing;
-        if is_again && !is_alone(plan, parts) {
-            return None;
-        }
+        self.is_decided
+            .get(&first.first.key)
+            .filter(|is_so| !**is_so)?;
         let of_flow = self.of_flow.get(&first.flow_way())?;
         // a run of packets that all seem late is as likely a script's, lost once, and once not captured
         if of_flow.slow > FEW && of_flow.decided < of_flow.slow {
@@ -223,15 +169,12 @@ impl Odds {
         let most_missed = joints(parts)
             .map(|(_, down)| missed(down.point))
             .fold(0.0, f64::max);
-        let n_like = |of: &Recurrences| if is_again { of.slow_again } else { of.slow };
-        let n_again = if is_again {
-            of_flow.again
-        } else {
-            of_flow.again_frac(self.all.again_frac(UNKNOWN)) * of_flow.ended
-        };
-        let n_false = n_again * most_missed + of_flow.reversed;
-        let expected = of_flow.leftovers * n_like(&self.all) / self.all.leftovers.max(1.0);
-        Some(n_false / (n_like(of_flow) - 1.0 + expected.min(1.0)))
+        let again_frac = of_flow.again_frac(self.all.again_frac(UNKNOWN));
+        let n_false = again_frac * most_missed * of_flow.ended + of_flow.reversed;
+        let expected = of_flow.leftovers * self.all.slow_frac();
+        let n_slow = of_flow.slow - 1.0 + expected.min(1.0);
+        let doubt = n_false / n_slow;
+        (doubt <= NO_DOUBT).then_some(doubt)
     }
 
     /// Of leftovers in the order that causality forbids, those that would be taken for slow packets.
@@ -258,13 +201,17 @@ impl Recurrences {
         (self.begun + of_others) / (self.begun + self.decided + 1.0)
     }
 
+    /// The share of leftovers that look like slow packets.
+    fn slow_frac(&self) -> f64 {
+        self.slow / self.leftovers.max(1.0)
+    }
+
     fn add(&mut self, more: &Self) {
         self.leftovers += more.leftovers;
         self.ended += more.ended;
         self.begun += more.begun;
         self.again += more.again;
         self.slow += more.slow;
-        self.slow_again += more.slow_again;
         self.reversed += more.reversed;
     }
 }
@@ -272,6 +219,7 @@ impl Recurrences {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matching::observation::Observation;
     use crate::matching::streams::Lost;
     use crate::matching::testing::{observation, path};
     use crate::plan::Direction;
@@ -319,7 +267,7 @@ mod tests {
             });
         }
         for one in kinships {
-            odds.note(&plan(), one);
+            odds.note(one);
         }
         odds
     }
@@ -378,82 +326,6 @@ mod tests {
         };
         assert!(is_slow(Some(Lost::default())), "all of them were lost");
         assert!(!is_slow(None), "all of them arrived from nowhere");
-    }
-
-    /// Ends of packets that were lost and came again, one slow packet, and what cannot be told or was decided of
-    /// packets that begin late.
-    fn begun(others: Others) -> Odds {
-        let mut all: Vec<Kinship> = (0..5)
-            .map(|key| end(key, 7, Some(Lost::default())))
-            .collect();
-        all.extend((50..55).map(|key| end(key, 7, None)));
-        all.push(slow(1000, 7));
-        let mut odds = Odds::new(0);
-        for one in &all {
-            odds.ask(one);
-        }
-        for key in (0..5).chain(50..55) {
-            let seen = Decided {
-                key,
-                flow_way: 0,
-                aligned_ns: 0,
-            };
-            odds.note_others(&seen, others);
-        }
-        for one in &all {
-            odds.note(&plan(), one);
-        }
-        odds
-    }
-
-    #[test]
-    fn what_may_be_of_equal_packets_tells_nothing_of_what_points_did_not_capture() {
-        let Kinship::Slow(parts) = slow(1000, 7) else {
-            return;
-        };
-        let doubt = |others| begun(others).doubt(&path(2), &parts);
-        assert_eq!(doubt(Others::Decided), None);
-        assert!(doubt(Others::Untold).is_some());
-    }
-
-    #[test]
-    fn what_is_rather_slow_than_two_packets_is_likely_and_open() {
-        let is_likely = |others| {
-            let Kinship::Slow(parts) = slow(1000, 7) else {
-                return false;
-            };
-            begun(others).is_likely(&plan(), &parts)
-        };
-        assert!(is_likely(Others::Untold));
-        assert!(
-            !is_likely(Others::Decided),
-            "half of what begins was missed"
-        );
-    }
-
-    #[test]
-    fn a_slow_packet_alone_in_its_time_is_one_though_its_packet_id_came_at_other_times() {
-        let wide = Plan {
-            wide_ns: 2_000_000,
-            ..path(2)
-        };
-        let Kinship::Slow(parts) = slow(1000, 7) else {
-            return;
-        };
-        let doubt = |plan: &Plan| {
-            let mut odds = Odds::new(0);
-            odds.ask(&slow(1000, 7));
-            let seen = Decided {
-                key: 1000,
-                flow_way: 0,
-                aligned_ns: 0,
-            };
-            odds.note_decided(&seen);
-            odds.note(plan, &slow(1000, 7));
-            odds.doubt(plan, &parts)
-        };
-        assert!(doubt(&wide).is_some());
-        assert_eq!(doubt(&path(2)), None, "others may lie between");
     }
 
     #[test]

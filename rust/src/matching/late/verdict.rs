@@ -41,11 +41,11 @@ impl Kinship {
             .map(|(up, down)| down.aligned_ns.saturating_sub(up.aligned_ns))
             .collect();
         // within the window it was decided before, with all that lay there
-        Some(if delays_ns.iter().all(|ns| *ns > plan.usual_ns) {
+        Some(if delays_ns.iter().all(|ns| *ns > plan.wide_ns) {
             Self::Slow(parts)
         } else if delays_ns
             .iter()
-            .all(|ns| ns.saturating_neg() > plan.usual_ns)
+            .all(|ns| ns.saturating_neg() > plan.wide_ns)
         {
             Self::Reversed(parts)
         } else {
@@ -132,7 +132,7 @@ fn is_continued(
     let waited_ns = topology
         .between(from.point, to.point)
         .map_or(0, |crossing| waits.of(crossing));
-    to.aligned_ns.saturating_sub(from.aligned_ns) > plan.usual_ns
+    to.aligned_ns.saturating_sub(from.aligned_ns) > plan.wide_ns
         && delay_ns(plan, up.direction, from, to) <= waited_ns
         && may_be_one(&[*up, *down])
 }

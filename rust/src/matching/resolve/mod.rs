@@ -120,7 +120,7 @@ impl Resolver {
                 return false;
             }
         }
-        let most_ns = self.plan.usual_ns.min(self.plan.horizon_ns);
+        let most_ns = self.plan.wide_ns.min(self.plan.horizon_ns);
         to_ns.saturating_sub(from_ns) <= most_ns && points_are_distinct(observations)
     }
 
@@ -328,8 +328,8 @@ impl Resolver {
     /// One observation a point: one packet, as far as neighbours are close enough.
     fn join(&self, run: &mut [Observation], direction: Direction, sink: &mut dyn Sink) {
         run.sort_unstable_by_key(|observation| self.plan.place(direction, observation.point));
-        let usual_ns = self.plan.usual_ns.unsigned_abs();
-        for packet in run.chunk_by(|a, b| b.aligned_ns.abs_diff(a.aligned_ns) <= usual_ns) {
+        let wide_ns = self.plan.wide_ns.unsigned_abs();
+        for packet in run.chunk_by(|a, b| b.aligned_ns.abs_diff(a.aligned_ns) <= wide_ns) {
             sink.trajectory(packet, direction, &self.folded);
         }
     }

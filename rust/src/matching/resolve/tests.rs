@@ -155,16 +155,6 @@ fn a_retransmission_is_another_packet_and_no_copy() {
 }
 
 #[test]
-fn what_is_alone_beyond_the_usual_is_left_to_the_odds_of_late_packets() {
-    let mut plan = path(2);
-    (plan.wide_ns, plan.horizon_ns) = (50 * plan.usual_ns, 100 * plan.usual_ns);
-    let seen = |after_ns| vec![observation(1, 0, 0), observation(1, 1, after_ns)];
-    let beyond = seen(2 * plan.usual_ns);
-    assert_eq!(points(&resolve(plan.clone(), beyond)), [[0], [1]]);
-    assert_eq!(points(&resolve(plan, seen(50))), [[0, 1]]);
-}
-
-#[test]
 fn the_same_bytes_in_one_band_are_ambiguous() {
     let seen = vec![
         observation(1, 0, 0),

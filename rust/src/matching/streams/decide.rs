@@ -143,7 +143,7 @@ impl Batch<'_> {
         let rules = PairRules {
             within_ns: self.within_ns,
             band: self.plan.band(self.direction, up, down),
-            equal_within_ns: is_leap.then_some(self.plan.usual_ns),
+            may_be_equal: is_leap,
         };
         let (mut pairs, crowded) = find(&ups, &mut downs, rules);
         pairs.retain(|pair| !self.open(pair).is_empty());
@@ -255,7 +255,7 @@ impl Batch<'_> {
         let rules = PairRules {
             within_ns: self.within_ns,
             band: self.plan.band(self.direction, up, down),
-            equal_within_ns: Some(self.plan.usual_ns),
+            may_be_equal: true,
         };
         let (mut pairs, _) = find(&ups, &mut downs, rules);
         judge(&mut pairs, self.pieces.len(), rules);

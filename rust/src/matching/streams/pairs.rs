@@ -51,9 +51,8 @@ pub(crate) struct Pair {
 pub(crate) struct PairRules<'a> {
     pub(crate) within_ns: i64,
     pub(crate) band: Option<&'a Band>,
-    /// How far packets of the same bytes may be apart that nothing says are not the same packet; `None`:
-    /// they never are.
-    pub(crate) equal_within_ns: Option<i64>,
+    /// Packets of the same bytes: never, or where nothing speaks against their being the same packet.
+    pub(crate) may_be_equal: bool,
 }
 
 /// Every possible pair, and the pieces that have too many of them.
@@ -147,9 +146,7 @@ fn possible(up: &ByteEnd, down: &ByteEnd, rules: PairRules<'_>) -> Option<Pair> 
     let is_equal = up.bytes == down.bytes;
     // which of several packets of the same bytes it is was asked, and cannot be told
     let is_untold = up.ending != Ending::Known || down.ending == Ending::Ambiguous;
-    let is_within = |within_ns: i64| off_ns <= within_ns.unsigned_abs();
-    let may_be = !is_equal
-        || (rules.equal_within_ns.is_some_and(is_within) && up.key == down.key && !is_untold);
+    let may_be = !is_equal || (rules.may_be_equal && up.key == down.key && !is_untold);
     (is_near && may_be && up.piece != down.piece).then_some(Pair {
         up: up.piece,
         down: down.piece,
@@ -327,7 +324,7 @@ mod tests {
         let rules = PairRules {
             within_ns: 2_000 * US,
             band: Some(&band),
-            equal_within_ns: None,
+            may_be_equal: false,
         };
         let (mut pairs, crowded) = find(ups, &mut downs.to_vec(), rules);
         assert!(crowded.is_empty());
@@ -398,7 +395,7 @@ mod tests {
         let rules = PairRules {
             within_ns: US,
             band: None,
-            equal_within_ns: None,
+            may_be_equal: false,
         };
         let ups = [end(0, (0, 100), 0), end(1, (200, 300), 0)];
         let (pairs, crowded) = find(&ups, &mut many(2), rules);
@@ -421,7 +418,7 @@ mod tests {
         let rules = PairRules {
             within_ns: US,
             band: None,
-            equal_within_ns: None,
+            may_be_equal: false,
         };
         let (pairs, crowded) = find(&ups, &mut downs, rules);
         assert_eq!(pairs.len(), 2 * (MOST_LOOKS - 1));
