@@ -308,6 +308,8 @@ impl Window {
             }
         }
         all.clear();
+        // what a long run took is not kept while that is decided
+        all.shrink_to(LONG_RUN);
         self.parting = all;
     }
 
