@@ -214,6 +214,10 @@ impl Window {
         decide: &mut dyn FnMut(&mut Vec<Observation>),
     ) {
         let mut ready = std::mem::take(&mut self.ready);
+        if self.parting.capacity() > out.capacity() {
+            // of a long run one copy is enough
+            std::mem::swap(&mut self.parting, out);
+        }
         ready.sort_unstable_by(|(one_ns, one), (other_ns, other)| {
             let frames = || self.first_frame(*one).cmp(&self.first_frame(*other));
             one_ns.cmp(other_ns).then_with(frames)
@@ -308,8 +312,6 @@ impl Window {
             }
         }
         all.clear();
-        // what a long run took is not kept while that is decided
-        all.shrink_to(LONG_RUN);
         self.parting = all;
     }
 
