@@ -85,7 +85,7 @@ def compare(
             *rate_rows(*scenarios, confidence, change),
         ],
     }
-    document["limits"] = [] if limit is None else limit_rows(limit, pairs, change, confidence)
+    document["limits"] = limit_rows(limit, pairs, treatment.ends, change, confidence)
     document["terms"] = between_scenarios([*baseline.runs, *treatment.runs])
     cross_checks = cross_check_rows(scenarios)
     document["witnesses"] = cross_checks

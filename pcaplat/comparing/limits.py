@@ -47,36 +47,43 @@ def parse_limit(text: str) -> Limit:
 
 
 def limit_rows(
-    limit: Limit, pairs: Sequence[tuple[str, str]], change: Change, confidence: float
+    limit: Limit | None,
+    pairs: Sequence[tuple[str, str]],
+    whole: tuple[str, str],
+    change: Change,
+    confidence: float,
 ) -> list[Row]:
-    """Judge each segment, the whole path last: its interval lies above the limit, or not.
+    """Judge each segment and the whole path: its interval lies above the limit, or not.
 
     Of many segments one lies above by chance: those beside the whole path count together (Holm).
 
     Args:
-        limit: How much slower it may be.
-        pairs: Ends of each segment.
+        limit: How much slower it may be; None: nothing is judged.
+        pairs: Ends of each segment, and of the whole path, if that was measured.
+        whole: Ends of the whole path.
         change: Takes the difference of the scenarios.
         confidence: Of the intervals.
     """
+    if limit is None:
+        return []
     contrasts = [
         change(MetricQuery("two-way-contribution", ends=ends), is_relative=limit.is_relative)
         for ends in pairs
     ]
-    *segments, _ = contrasts
-    known = [_chance(limit, one) for one in segments]
-    stands = [*holm(known, (1 - confidence) / 2), True]
     rows = [_row(limit, ends, one, confidence) for ends, one in zip(pairs, contrasts, strict=True)]
-    return [
-        row if stands_alone or row["verdict"] != ABOVE else _by_chance(row, len(segments))
-        for row, stands_alone in zip(rows, stands, strict=True)
-    ]
+    segments = [at for at, ends in enumerate(pairs) if ends != whole]
+    stands = holm([_chance(limit, contrasts[at]) for at in segments], (1 - confidence) / 2)
+    for at, is_sure in zip(segments, stands, strict=True):
+        if rows[at]["verdict"] == ABOVE and not is_sure:
+            rows[at] = _by_chance(rows[at], len(segments))
+    return rows
 
 
 def _chance(limit: Limit, contrast: Contrast) -> float:
     """Chance of such an interval where the limit is kept."""
-    known = contrast.estimate is not None and not contrast.why
-    return contrast.estimate.p_not_above(limit.value) if contrast.estimate and known else 1.0
+    if contrast.estimate is None or contrast.why:
+        return 1.0
+    return contrast.estimate.p_not_above(limit.value)
 
 
 def _by_chance(row: Row, n: int) -> Row:

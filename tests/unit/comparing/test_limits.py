@@ -35,9 +35,11 @@ class Build:
         return Contrast(found, found.value)
 
 
-def rows_of(seed: int, changes_ns: Sequence[float]) -> list[dict[str, Any]]:
+def rows_of(
+    seed: int, changes_ns: Sequence[float], whole: tuple[str, str] = PAIRS[-1]
+) -> list[dict[str, Any]]:
     build = Build(np.random.default_rng(seed), changes_ns)
-    return limit_rows(parse_limit("10ns"), PAIRS, build, 0.95)
+    return limit_rows(parse_limit("10ns"), PAIRS, whole, build, 0.95)
 
 
 def verdicts(seed: int, changes_ns: Sequence[float]) -> list[str]:
@@ -49,6 +51,16 @@ def test_a_build_without_a_change_seldom_fails_for_one_of_ten_segments() -> None
     changes_ns = [0.0] * len(PAIRS)
     n_failed = sum("above" in verdicts(seed, changes_ns) for seed in range(N_BUILDS))
     assert n_failed <= binom.ppf(0.999, N_BUILDS, 0.05)
+
+
+def test_where_the_whole_path_was_not_measured_no_segment_stands_for_it() -> None:
+    """Of a path that forks, no packet passes both ends."""
+    seeds = range(200)
+    rows = [rows_of(seed, [0.0] * len(PAIRS), ("p0", "other"))[-1] for seed in seeds]
+    by_chance = [row for row in rows if row["lo"] is not None and row["lo"] > 10]
+    assert by_chance
+    assert not any(row["verdict"] == "above" for row in by_chance)
+    assert all("as one of 11 segments" in row["reason"] for row in by_chance)
 
 
 def test_one_segment_that_is_plainly_slower_fails_a_build() -> None:
