@@ -397,6 +397,22 @@ def test_late_packets_of_any_kind(case: Case, tmp_path: Path) -> None:
     assert unmatched_late(found) == 0
 
 
+SAYING_AGAIN = tuple(case for case in SLOW if case.shares == only("bulk", "udp"))
+
+
+@pytest.mark.slow
+@each(SAYING_AGAIN)
+def test_no_late_packet_that_may_equal_others_is_lost_or_wrong(case: Case, tmp_path: Path) -> None:
+    """Of packets equal to the byte no capture shows which of them was late.
+
+    Three leave within a microsecond, two arrive at once and one 3 s later: each of them may be the
+    late one. So they abstain, but as many arrived as were sent: none is lost.
+    """
+    found = measured.__wrapped__(case, tmp_path)
+    assert lost_wrongly(found) == {}
+    assert found.score.n_wrong == 0
+
+
 WORSE = tuple(
     Case(n_points, 0.01, late_ns, has_one_clock, lost_share=0.01, missed_share=missed, seed=seed)
     for n_points, late_ns, has_one_clock, missed, seed in (

@@ -300,18 +300,30 @@ impl Tally {
         }
     }
 
+    /// Waits for what may be a slow packet as long as it took.
+    pub(crate) fn wait_for(&mut self, up: &Observation, down: &Observation) {
+        if let Some(LinkCrossing { link, side }) = self.topology.between(up.point, down.point)
+            && let Some(tally) = at(&mut self.totals.links, link, side)
+        {
+            let took_ns = took_ns(&self.plan, up, down);
+            tally.slowest_ns = tally.slowest_ns.max(Some(took_ns));
+        }
+    }
+
     /// Counts what may be a slow packet, or two packets.
     pub(crate) fn count_doubted(&mut self, up: &Observation, down: &Observation) {
         let Some(crossing) = self.topology.between(up.point, down.point) else {
             return;
         };
-        let is_exact = self.plan.same_clock(up.point, down.point);
-        let took_ns = if is_exact {
-            down.t_ns.saturating_sub(up.t_ns)
-        } else {
-            down.aligned_ns.saturating_sub(up.aligned_ns)
-        };
+        let took_ns = took_ns(&self.plan, up, down);
         self.count_undecided(crossing, UndecidedTally::one(took_ns));
+    }
+
+    /// The same over the whole path.
+    pub(crate) fn count_doubted_path(&mut self, first: &Observation, last: &Observation) {
+        if self.whole_between((first, last)).is_some() {
+            self.count_doubted(first, last);
+        }
     }
 
     /// Keeps where a packet ended, if something of it may be lost.
@@ -413,6 +425,15 @@ impl Tally {
         self.totals.rows.extend(self.rows.finish()?);
         self.totals.crossings = self.crossings.finish()?;
         Ok((self.totals, self.losses))
+    }
+}
+
+/// How long a packet took; between points of different clocks, more than usual.
+fn took_ns(plan: &Plan, up: &Observation, down: &Observation) -> i64 {
+    if plan.same_clock(up.point, down.point) {
+        down.t_ns.saturating_sub(up.t_ns)
+    } else {
+        down.aligned_ns.saturating_sub(up.aligned_ns)
     }
 }
 

@@ -1,4 +1,5 @@
-//! What is decided, in few bytes: the packet ID of every trajectory that nothing is left of.
+//! What is decided, in few bytes: the packet ID of every trajectory that nothing is left of; and what
+//! cannot be told, in a log of its own.
 
 use crate::base::error::{Error, Result};
 use crate::base::spill::Spill;
@@ -10,7 +11,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-/// A packet that was decided.
+/// A packet that was decided, or an observation of which it cannot be told what it is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decided {
     pub(crate) key: u64,
@@ -23,9 +24,10 @@ pub(crate) struct Decided {
 pub(crate) struct DecidedLog(Spill);
 
 impl DecidedLog {
-    pub(crate) fn create(directory: &Path, partition: usize) -> Result<Self> {
-        let name = format!("decided-{partition}");
-        Ok(Self(Spill::create(directory, &name)?))
+    /// The logs of what is decided, and of what cannot be told.
+    pub(crate) fn create(directory: &Path, partition: usize) -> Result<[Self; 2]> {
+        let create = |of: &str| Spill::create(directory, &format!("{of}-{partition}")).map(Self);
+        Ok([create("decided")?, create("untold")?])
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Leftovers of the whole capture: parts of one packet are joined, and what is left is lost.
 
 use crate::base::error::Result;
+use crate::matching::counts::totals::Totals;
 use crate::matching::counts::{Keep, LatePair, LateStep, Tally};
 use crate::matching::late::decided::read_decided;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
@@ -52,6 +53,7 @@ pub(crate) fn settle(
         renamed: Renamed::default(),
         tally: Tally::new(Arc::clone(plan), folder.directory, "late", folder.keep)?,
         found: LatePairs::default(),
+        has_open: false,
     };
     join.ask(&mut leftovers)?;
     if join.odds.is_asked() {
@@ -59,7 +61,7 @@ pub(crate) fn settle(
         join.weigh(&mut leftovers)?;
         join.count(&mut leftovers, folder.keep)?;
     }
-    let waits = WaitingTimes::found(plan, [&all.totals, join.tally.totals()]);
+    let waits = join.waits(&mut leftovers, &all.totals)?;
     join.finish((&mut leftovers, folder.keep), &waits, all)?;
     for rows in &all.totals.rows {
         join.renamed.write_rows(rows)?;
@@ -76,6 +78,16 @@ pub(crate) fn settle(
     Ok(join.found)
 }
 
+/// What leftovers of one packet ID are, by their odds.
+enum Judged {
+    /// Parts of one slow packet.
+    One(Vec<Leftover>),
+    /// It cannot be told which of them are of one packet; or one slow packet is likely, and not sure.
+    Open { is_likely: bool },
+    /// Parts that continue none of the others.
+    Apart,
+}
+
 /// Leftovers on their way to being packets.
 struct LateJoin<'a> {
     plan: &'a Arc<Plan>,
@@ -86,6 +98,8 @@ struct LateJoin<'a> {
     /// Counts what is joined, as that of a partition does.
     tally: Tally,
     found: LatePairs,
+    /// Of some leftovers it may be open which are of one packet.
+    has_open: bool,
 }
 
 impl LateJoin<'_> {
@@ -96,11 +110,13 @@ impl LateJoin<'_> {
             plan,
             odds,
             order,
+            has_open,
             ..
         } = self;
         leftovers.runs.read(&mut |same| {
             for kinship in kinships((plan, topology), same) {
                 odds.ask(&kinship);
+                *has_open |= matches!(kinship, Kinship::Slow(_) | Kinship::Several(_));
                 if let Kinship::Slow(parts) = &kinship {
                     order.add(parts);
                 }
@@ -113,9 +129,16 @@ impl LateJoin<'_> {
     fn look_up(&mut self, leftovers: &Leftovers) -> Result<()> {
         let Self { odds, order, .. } = self;
         order.sort();
-        for log in &leftovers.logs {
+        let [decided, untold] = &leftovers.logs;
+        for log in decided {
             read_decided(log, &mut |one| {
                 odds.note_decided(one);
+                order.note(one);
+            })?;
+        }
+        for log in untold {
+            read_decided(log, &mut |one| {
+                odds.note_untold(one);
                 order.note(one);
             })?;
         }
@@ -157,7 +180,7 @@ impl LateJoin<'_> {
 
     fn count_slow(&mut self, parts: &[Leftover], keep: Keep) {
         let Some(doubt) = self.odds.doubt(self.plan, parts) else {
-            return;
+            return self.wait_for(parts);
         };
         for (up, down) in joints(parts) {
             let direction = parts
@@ -173,6 +196,18 @@ impl LateJoin<'_> {
             if keep.rows {
                 self.renamed.add(packet);
             }
+        }
+    }
+
+    /// Waits for what is a slow packet rather than two, and cannot be told: it is not lost.
+    fn wait_for(&mut self, parts: &[Leftover]) {
+        if let [first, .., last] = parts
+            && self.odds.is_likely(self.plan, parts)
+        {
+            let ends = (&first.first, &last.last);
+            joints(parts)
+                .chain([ends])
+                .for_each(|(up, down)| self.tally.wait_for(up, down));
         }
     }
 
@@ -257,36 +292,102 @@ impl LateJoin<'_> {
         let plan = Arc::clone(self.plan);
         let mut found = Vec::new();
         for mut parts in relatives(&self.topology, same) {
-            match Kinship::of((&plan, &self.topology), &parts, same.are_all) {
-                Some(Kinship::Slow(slow)) if self.odds.doubt(&plan, &slow).is_some() => {
+            match self.judged(&parts, same.are_all) {
+                Judged::One(slow) => {
                     found.extend(in_time(&plan, &slow).map(<[Leftover]>::to_vec));
                     continue;
                 }
-                Some(Kinship::Slow(_) | Kinship::Several(_)) if same.are_all => {
-                    let pairs = pairs_in_number((&plan, &self.topology), &parts, waits);
-                    for ends in pairs {
-                        self.pair_in_number(&mut parts, ends);
+                Judged::Open { is_likely } => {
+                    for ends in pairs_in_number((&plan, &self.topology), &parts, waits) {
+                        self.pair_in_number(&mut parts, ends, is_likely);
                     }
                 }
-                _ => {}
+                Judged::Apart => {}
             }
             found.extend(parts.into_iter().map(|one| vec![one]));
         }
         found
     }
 
+    fn judged(&self, parts: &[Leftover], are_all: bool) -> Judged {
+        match Kinship::of((self.plan, &self.topology), parts, are_all) {
+            Some(Kinship::Slow(slow)) if self.odds.doubt(self.plan, &slow).is_some() => {
+                Judged::One(slow)
+            }
+            Some(Kinship::Slow(slow)) => Judged::Open {
+                is_likely: self.odds.is_likely(self.plan, &slow),
+            },
+            Some(Kinship::Several(_)) if are_all => Judged::Open { is_likely: false },
+            _ => Judged::Apart,
+        }
+    }
+
+    /// How long is waited for packets, with those counted elsewhere.
+    fn waits(&mut self, leftovers: &mut Leftovers, others: &Totals) -> Result<WaitingTimes> {
+        let told = WaitingTimes::found(self.plan, [others, self.tally.totals()]);
+        self.wait_for_equal(leftovers, &told)?;
+        Ok(WaitingTimes::found(
+            self.plan,
+            [others, self.tally.totals()],
+        ))
+    }
+
+    /// Waits for equal packets that were a little slower than all that were told, and of which as many arrived.
+    fn wait_for_equal(&mut self, leftovers: &mut Leftovers, waits: &WaitingTimes) -> Result<()> {
+        if !self.has_open || self.plan.lost_after_ns.is_some() {
+            return Ok(());
+        }
+        leftovers.runs.read(&mut |same| {
+            for parts in relatives(&self.topology, same) {
+                if let Judged::Open { is_likely } = self.judged(&parts, same.are_all) {
+                    let at = (&**self.plan, &self.topology);
+                    for ends in pairs_in_number(at, &parts, &waits.twice()) {
+                        self.wait_for_pair(&parts, ends, is_likely);
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn wait_for_pair(
+        &mut self,
+        parts: &[Leftover],
+        (end, beginning): (usize, usize),
+        is_likely: bool,
+    ) {
+        if let (Some(up), Some(down)) = (parts.get(end), parts.get(beginning))
+            && (is_likely || is_captured(self.plan, up, down))
+        {
+            self.tally.wait_for(&up.last, &down.first);
+        }
+    }
+
     /// Counts an end and a beginning that may be of one packet. Where captures miss next to none, as many of
-    /// equal packets arrived, whichever they are: the end is no loss.
-    fn pair_in_number(&mut self, parts: &mut [Leftover], (end, beginning): (usize, usize)) {
+    /// equal packets arrived, whichever they are: the end is no loss. Nor is it where a slow packet is likely.
+    fn pair_in_number(
+        &mut self,
+        parts: &mut [Leftover],
+        (end, beginning): (usize, usize),
+        is_likely: bool,
+    ) {
         let (Some(up), Some(down)) = (parts.get(end).copied(), parts.get(beginning)) else {
             return;
         };
         self.tally.count_doubted(&up.last, &down.first);
-        let is_captured = self.plan.phantom_frac(up.direction, down.first.point) <= NO_DOUBT;
-        if is_captured && let Some(part) = parts.get_mut(end) {
+        if !(up.is_single() && down.is_single()) {
+            self.tally.count_doubted_path(&up.first, &down.last);
+        }
+        let is_no_loss = is_likely || is_captured(self.plan, &up, down);
+        if is_no_loss && let Some(part) = parts.get_mut(end) {
             part.lost = None;
         }
     }
+}
+
+/// Whether a point misses next to none of what it should have captured.
+fn is_captured(plan: &Plan, up: &Leftover, down: &Leftover) -> bool {
+    plan.phantom_frac(up.direction, down.first.point) <= NO_DOUBT
 }
 
 /// What the leftovers of one packet ID are.

@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Leftovers {
     pub(crate) runs: SortedRuns<N_VALUES>,
-    /// The log in the making, and those that are done.
+    /// The logs in the making, and those that are done: of what was decided, and of what cannot be told.
     #[serde(skip)]
-    log: Option<DecidedLog>,
-    pub(crate) logs: Vec<PathBuf>,
+    logging: Option<[DecidedLog; 2]>,
+    pub(crate) logs: [Vec<PathBuf>; 2],
     /// Per route, direction and point: whether a link begins there, and whether one ends there.
     #[serde(skip)]
     begins: Vec<[Vec<bool>; 2]>,
@@ -49,8 +49,8 @@ impl Leftovers {
             begins,
             ends,
             runs: SortedRuns::new(directory, format!("left-{partition}")),
-            log: Some(DecidedLog::create(directory, partition)?),
-            logs: Vec::new(),
+            logging: Some(DecidedLog::create(directory, partition)?),
+            logs: Default::default(),
         })
     }
 
@@ -58,8 +58,8 @@ impl Leftovers {
     pub(crate) fn none(directory: &Path) -> Self {
         Self {
             runs: SortedRuns::new(directory, "left".into()),
-            log: None,
-            logs: Vec::new(),
+            logging: None,
+            logs: Default::default(),
             begins: Vec::new(),
             ends: Vec::new(),
         }
@@ -79,8 +79,9 @@ impl Leftovers {
         let may_go_on = is_marked(&self.begins, direction, last.point);
         let is_left = may_go_on || is_marked(&self.ends, direction, first.point);
         let left = || Leftover::of(observations, direction, fate.lost, fate.has_entered);
+        let is_told = fate.status != Status::Ambiguous;
         let Some(left) = is_left.then(left).flatten() else {
-            self.log(first, direction);
+            self.log(first, direction, is_told);
             return false;
         };
         let mut left = left.with_copies(folded);
@@ -90,7 +91,7 @@ impl Leftovers {
         left.is_joinable = is_open && is_directed && is_known(observations, fate);
         left.is_uncounted = left.is_joinable && left.is_single();
         if !left.is_joinable && left.lost.is_none() {
-            self.log(first, direction);
+            self.log(first, direction, is_told);
             return false;
         }
         self.runs.push(left.record());
@@ -127,7 +128,7 @@ impl Leftovers {
             return rest.is_uncounted;
         }
         if let Some(first) = observations.first().filter(|_| tree.missing.is_empty()) {
-            self.log(first, direction);
+            self.log(first, direction, true);
         }
         false
     }
@@ -148,16 +149,23 @@ impl Leftovers {
         }
     }
 
-    fn log(&mut self, first: &Observation, direction: Direction) {
-        if let Some(log) = &mut self.log {
+    fn log(&mut self, first: &Observation, direction: Direction, is_told: bool) {
+        if let Some([decided, untold]) = &mut self.logging {
+            let log = if is_told { decided } else { untold };
             log.write(first, direction);
         }
     }
 
     /// Nothing more is left.
     pub(crate) fn finish(mut self) -> Result<Self> {
-        if let Some(log) = self.log.take() {
-            self.logs.push(log.finish()?);
+        for (log, done) in self
+            .logging
+            .take()
+            .into_iter()
+            .flatten()
+            .zip(&mut self.logs)
+        {
+            done.push(log.finish()?);
         }
         Ok(self)
     }
@@ -165,13 +173,15 @@ impl Leftovers {
     /// Adds those of another partition.
     pub(crate) fn join(&mut self, other: Self) {
         self.runs.join(other.runs);
-        self.logs.extend(other.logs);
+        for (logs, others) in self.logs.iter_mut().zip(other.logs) {
+            logs.extend(others);
+        }
     }
 
     /// Removes the files.
     pub(crate) fn remove(self) {
         self.runs.remove();
-        for log in self.logs {
+        for log in self.logs.into_iter().flatten() {
             // they lie in a folder that goes with the run
             let _ = std::fs::remove_file(log);
         }

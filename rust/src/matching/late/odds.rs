@@ -26,6 +26,8 @@ const UNKNOWN: f64 = 0.5;
 const SELDOM: f64 = 0.5;
 /// Packets of a flow that may all be late.
 const FEW: f64 = 2.0;
+/// Of leftovers like these, more are slow packets than not.
+const LIKELY: f64 = 0.5;
 /// Leftovers that were not seen again, of which more say no more.
 const ENOUGH: f64 = 40.0;
 
@@ -45,13 +47,24 @@ struct Recurrences {
     decided: f64,
 }
 
+/// What was seen of a packet ID besides its leftovers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Others {
+    #[default]
+    Nothing,
+    /// Packets that were decided.
+    Decided,
+    /// What cannot be told. A part that begins late may be of one of them.
+    Untold,
+}
+
 /// What is known of leftovers.
 #[derive(Debug, Default)]
 pub(crate) struct Odds {
     of_flow: HashedMap<Recurrences>,
     all: Recurrences,
-    /// Whether packet IDs were decided, of those that are asked for.
-    is_decided: HashedMap<bool>,
+    /// What else was seen of packet IDs, of those that are asked for.
+    others: HashedMap<Others>,
     /// One in so many packet IDs is asked for that may not be of slow packets.
     one_in: u64,
 }
@@ -73,7 +86,7 @@ impl Odds {
         match kinship {
             Kinship::Slow(parts) | Kinship::Reversed(parts) => {
                 for part in parts.iter().take(1) {
-                    self.is_decided.insert(part.first.key, false);
+                    self.others.insert(part.first.key, Others::Nothing);
                     self.of_flow.entry(part.flow_way()).or_default();
                 }
             }
@@ -81,7 +94,7 @@ impl Odds {
                 // by its frame: a packet ID is another in every run
                 let frame = mixed(one.first.frame.packed().unsigned_abs());
                 if frame.is_multiple_of(self.one_in) {
-                    self.is_decided.insert(one.first.key, false);
+                    self.others.insert(one.first.key, Others::Nothing);
                 }
             }
         }
@@ -94,11 +107,20 @@ impl Odds {
     /// Takes a packet that was decided.
     pub(crate) fn note_decided(&mut self, decided: &Decided) {
         self.all.decided += 1.0;
-        if let Some(is_decided) = self.is_decided.get_mut(&decided.key) {
-            *is_decided = true;
-        }
+        self.note_others(decided, Others::Decided);
         if let Some(of_flow) = self.of_flow.get_mut(&decided.flow_way) {
             of_flow.decided += 1.0;
+        }
+    }
+
+    /// Takes an observation of which it cannot be told what it is of.
+    pub(crate) fn note_untold(&mut self, untold: &Decided) {
+        self.note_others(untold, Others::Untold);
+    }
+
+    fn note_others(&mut self, seen: &Decided, others: Others) {
+        if let Some(known) = self.others.get_mut(&seen.key) {
+            *known = others.max(*known);
         }
     }
 
@@ -115,9 +137,10 @@ impl Odds {
             ended: 1.0,
             ..Recurrences::default()
         };
-        match (self.is_decided.get(&first.first.key), kinship) {
-            (Some(false), Kinship::Slow(_)) => more.slow = n,
-            (Some(false), _) => more.reversed = n,
+        let others = self.others.get(&first.first.key);
+        match (others, kinship) {
+            (Some(Others::Nothing), Kinship::Slow(_)) => more.slow = n,
+            (Some(Others::Nothing), _) => more.reversed = n,
             _ => more.again = 1.0,
         }
         self.add(first, &more);
@@ -128,17 +151,18 @@ impl Odds {
         let (Kinship::Alone(one) | Kinship::Several(one)) = kinship else {
             return;
         };
-        let Some(is_decided) = self.is_decided.get(&one.first.key) else {
+        let Some(others) = self.others.get(&one.first.key) else {
             return;
         };
-        let is_again = *is_decided || matches!(kinship, Kinship::Several(_));
+        let is_several = matches!(kinship, Kinship::Several(_));
+        let is_again = *others != Others::Nothing || is_several;
         let is_end = one.lost.is_some();
         let weight_if = |is_so: bool| if is_so { self.one_in as f64 } else { 0.0 };
         let more = Recurrences {
             leftovers: self.one_in as f64,
             ended: weight_if(is_end),
             again: weight_if(is_end && is_again),
-            begun: weight_if(!is_end && *is_decided),
+            begun: weight_if(!is_end && *others == Others::Decided),
             ..Recurrences::default()
         };
         self.add(one, &more);
@@ -153,10 +177,22 @@ impl Odds {
 
     /// The probability that leftovers are no parts of one slow packet; `None` unless it is negligible.
     pub(crate) fn doubt(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
+        self.false_frac(plan, parts)
+            .filter(|doubt| *doubt <= NO_DOUBT)
+    }
+
+    /// Whether leftovers are parts of one slow packet rather than of two.
+    pub(crate) fn is_likely(&self, plan: &Plan, parts: &[Leftover]) -> bool {
+        let false_frac = self.false_frac(plan, parts);
+        false_frac.is_some_and(|doubt| doubt <= LIKELY)
+    }
+
+    /// The share of leftovers like these that are of two packets; `None` if nothing says so.
+    fn false_frac(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
         let first = parts.first()?;
-        self.is_decided
+        self.others
             .get(&first.first.key)
-            .filter(|is_so| !**is_so)?;
+            .filter(|others| **others == Others::Nothing)?;
         let of_flow = self.of_flow.get(&first.flow_way())?;
         // a run of packets that all seem late is as likely a script's, lost once, and once not captured
         if of_flow.slow > FEW && of_flow.decided < of_flow.slow {
@@ -173,8 +209,7 @@ impl Odds {
         let n_false = again_frac * most_missed * of_flow.ended + of_flow.reversed;
         let expected = of_flow.leftovers * self.all.slow_frac();
         let n_slow = of_flow.slow - 1.0 + expected.min(1.0);
-        let doubt = n_false / n_slow;
-        (doubt <= NO_DOUBT).then_some(doubt)
+        Some(n_false / n_slow)
     }
 
     /// Of leftovers in the order that causality forbids, those that would be taken for slow packets.
@@ -326,6 +361,57 @@ mod tests {
         };
         assert!(is_slow(Some(Lost::default())), "all of them were lost");
         assert!(!is_slow(None), "all of them arrived from nowhere");
+    }
+
+    /// Ends of packets that were lost and came again, one slow packet, and what cannot be told or was decided of
+    /// packets that begin late.
+    fn begun(others: Others) -> Odds {
+        let mut all: Vec<Kinship> = (0..5)
+            .map(|key| end(key, 7, Some(Lost::default())))
+            .collect();
+        all.extend((50..55).map(|key| end(key, 7, None)));
+        all.push(slow(1000, 7));
+        let mut odds = Odds::new(0);
+        for one in &all {
+            odds.ask(one);
+        }
+        for key in (0..5).chain(50..55) {
+            let seen = Decided {
+                key,
+                flow_way: 0,
+                aligned_ns: 0,
+            };
+            odds.note_others(&seen, others);
+        }
+        for one in &all {
+            odds.note(one);
+        }
+        odds
+    }
+
+    #[test]
+    fn what_may_be_of_equal_packets_tells_nothing_of_what_points_did_not_capture() {
+        let Kinship::Slow(parts) = slow(1000, 7) else {
+            return;
+        };
+        let doubt = |others| begun(others).doubt(&path(2), &parts);
+        assert_eq!(doubt(Others::Decided), None);
+        assert!(doubt(Others::Untold).is_some());
+    }
+
+    #[test]
+    fn what_is_rather_slow_than_two_packets_is_likely_and_open() {
+        let is_likely = |others| {
+            let Kinship::Slow(parts) = slow(1000, 7) else {
+                return false;
+            };
+            begun(others).is_likely(&plan(), &parts)
+        };
+        assert!(is_likely(Others::Untold));
+        assert!(
+            !is_likely(Others::Decided),
+            "half of what begins was missed"
+        );
     }
 
     #[test]

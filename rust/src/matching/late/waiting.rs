@@ -33,6 +33,12 @@ impl WaitingTimes {
         Self(plan.links.iter().enumerate().map(of_link).collect())
     }
 
+    /// Twice as long.
+    pub(crate) fn twice(&self) -> Self {
+        let doubled = |both: &[i64; 2]| both.map(|ns| ns.saturating_mul(2));
+        Self(self.0.iter().map(doubled).collect())
+    }
+
     /// How long is waited for what crosses a link.
     pub(crate) fn of(&self, LinkCrossing { link, side }: LinkCrossing) -> i64 {
         let both = self.0.get(link);

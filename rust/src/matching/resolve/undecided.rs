@@ -3,7 +3,8 @@
 //!
 //! As many as may be pairs are taken to be some. Where all of both points are, the sum of the times
 //! downstream less that of the times upstream is what they took, however they are assigned. Where a point
-//! saw more, the earliest and the latest of it bound the sum (order statistics).
+//! saw more, the earliest and the latest of it bound the sum (order statistics). What begins in doubt, and
+//! too late for every end near it, continues one that was left before.
 
 use crate::matching::counts::undecided::UndecidedTally;
 use crate::matching::late::LateEdge;
@@ -17,6 +18,8 @@ struct Instant {
     aligned_ns: i64,
     is_down: bool,
     timed_ns: i64,
+    /// It is open which end it continues.
+    is_in_doubt: bool,
 }
 
 /// What of one identity's pieces is undecided, per segment, the whole path too.
@@ -38,12 +41,14 @@ pub(crate) fn undecided(
         let mut all = open_ends(plan, along, pieces, (ends, is_whole));
         all.sort_unstable();
         let reach_ns = LateEdge::of(plan, ends).reach_ns();
-        let mut tally = UndecidedTally::default();
+        let (mut tally, mut left) = (UndecidedTally::default(), LeftEnds::default());
         let is_near = |one: &Instant, other: &Instant| {
             other.aligned_ns.saturating_sub(one.aligned_ns) <= reach_ns
         };
         for group in all.chunk_by(is_near) {
-            tally.merge(bounds(group, plan.same_clock(ends.0, ends.1)));
+            let near = bounds(group, plan.same_clock(ends.0, ends.1));
+            tally.merge(near);
+            tally.merge(left.continued(group, near.n, plan.wide_ns));
         }
         (tally.n > 0).then_some((crossing, tally))
     });
@@ -58,10 +63,11 @@ fn open_ends(
     ((up, down), is_whole): ((u16, u16), bool),
 ) -> Vec<Instant> {
     let is_exact = plan.same_clock(up, down);
-    let instant = |one: &Observation, is_down: bool| Instant {
+    let instant = |one: &Observation, is_down: bool, is_in_doubt: bool| Instant {
         aligned_ns: one.aligned_ns,
         is_down,
         timed_ns: if is_exact { one.t_ns } else { one.aligned_ns },
+        is_in_doubt,
     };
     let at = |piece: &Piece, point: u16| {
         let mut observations = piece.observations.iter();
@@ -74,10 +80,11 @@ fn open_ends(
         let begins_at = |point: u16| first.is_some_and(|one| is_whole || one.point == point);
         let (here, there) = (at(piece, up), at(piece, down));
         if there.is_none() && ends_at(up) && !is_beyond(along, last, down) {
-            found.extend(here.map(|one| instant(&one, false)));
+            found.extend(here.map(|one| instant(&one, false, false)));
         }
         if here.is_none() && begins_at(down) {
-            found.extend(there.map(|one| instant(&one, true)));
+            let is_in_doubt = piece.has_doubtful_start;
+            found.extend(there.map(|one| instant(&one, true, is_in_doubt)));
         }
     }
     found
@@ -124,6 +131,71 @@ fn bounds(group: &[Instant], is_exact: bool) -> UndecidedTally {
     }
 }
 
+/// Ends that nothing near them continued, by groups in order of time.
+#[derive(Default)]
+struct LeftEnds(Vec<LeftGroup>);
+
+/// The first and the last time at which a group ended, and how many of it are left.
+struct LeftGroup {
+    first_ns: i64,
+    last_ns: i64,
+    n: usize,
+}
+
+impl LeftEnds {
+    /// What may continue an end of an earlier group, if so many pairs are in a group itself.
+    fn continued(&mut self, group: &[Instant], n_near: u64, within_ns: i64) -> UndecidedTally {
+        let n_near = usize::try_from(n_near).unwrap_or(usize::MAX);
+        let times_ns = |is_one: &dyn Fn(&&Instant) -> bool| {
+            let times = group.iter().filter(is_one).map(|one| one.timed_ns);
+            times.collect::<Vec<i64>>()
+        };
+        let n_downs = times_ns(&|one| one.is_down).len();
+        let (ups, late) = (
+            times_ns(&|one| !one.is_down),
+            times_ns(&|one| one.is_in_doubt),
+        );
+        let mut tally = UndecidedTally::default();
+        let ends = |times: &[i64]| times.iter().min().copied().zip(times.iter().max().copied());
+        if let Some((first_ns, last_ns)) = ends(&late) {
+            let is_near = |left: &LeftGroup| first_ns.saturating_sub(left.last_ns) <= within_ns;
+            self.0.retain(is_near);
+            for _ in 0..n_downs.saturating_sub(n_near).min(late.len()) {
+                tally.merge(self.take((first_ns, last_ns)));
+            }
+        }
+        if let Some((first_ns, last_ns)) = ends(&ups) {
+            let n = ups.len().saturating_sub(n_near);
+            self.0.extend((n > 0).then_some(LeftGroup {
+                first_ns,
+                last_ns,
+                n,
+            }));
+        }
+        tally
+    }
+
+    /// One that began between two times and continues any of those that are left.
+    fn take(&mut self, (from_ns, to_ns): (i64, i64)) -> UndecidedTally {
+        let (Some(oldest), Some(newest)) = (self.0.first(), self.0.last()) else {
+            return UndecidedTally::default();
+        };
+        let least_ns = from_ns.saturating_sub(newest.last_ns);
+        let most_ns = to_ns.saturating_sub(oldest.first_ns);
+        if let Some(newest) = self.0.last_mut() {
+            newest.n -= 1;
+        }
+        self.0.retain(|group| group.n > 0);
+        UndecidedTally {
+            n: 1,
+            least_sum_ns: i128::from(least_ns),
+            most_sum_ns: i128::from(most_ns),
+            least_ns,
+            most_ns,
+        }
+    }
+}
+
 /// As many pairs as there may be of which the observation upstream is before the one downstream.
 fn n_pairs(ups: &[i64], downs: &[i64]) -> usize {
     let mut left = ups.iter().peekable();
@@ -156,6 +228,7 @@ mod tests {
                 aligned_ns: *ns,
                 is_down,
                 timed_ns: *ns,
+                is_in_doubt: is_down,
             }
         };
         let ups = ups.iter().map(instant(false));
@@ -187,6 +260,21 @@ mod tests {
     fn what_was_downstream_before_is_no_pair() {
         assert_eq!(told(&[100], &[15, 35]).0, 0);
         assert_eq!(told(&[10, 100], &[15, 35]), (1, 0, 25, 5, 25));
+    }
+
+    #[test]
+    fn what_begins_too_late_for_the_ends_near_it_continues_one_that_was_left() {
+        let mut left = LeftEnds::default();
+        let mut late_ones = |ups: &[i64], downs: &[i64]| {
+            let group = group(ups, downs);
+            let found = left.continued(&group, bounds(&group, true).n, 1_000);
+            (found.n, found.least_sum_ns, found.most_sum_ns)
+        };
+        assert_eq!(late_ones(&[0, 10, 20], &[15, 25]), (0, 0, 0));
+        assert_eq!(late_ones(&[], &[900]), (1, 880, 900));
+        assert_eq!(late_ones(&[], &[910]), (0, 0, 0), "none is left");
+        assert_eq!(late_ones(&[1_000], &[]), (0, 0, 0));
+        assert_eq!(late_ones(&[], &[2_001]), (0, 0, 0), "too late for that");
     }
 
     #[test]
