@@ -15,19 +15,47 @@ use crate::wire::Packet;
 use serde::{Deserialize, Serialize};
 
 /// Frames of one block.
-const BLOCK_FRAMES: usize = 1024;
+const BLOCK_FRAMES: u64 = 1024;
 
-/// Consecutive observations of a sequence of files in one partition.
-#[derive(Default, Serialize, Deserialize)]
-pub(crate) struct ObservationBlock {
-    pub(crate) observations: Vec<Observation>,
-    pub(crate) aliases: Vec<Alias>,
-    /// Time up to which the files were read: what follows is later, but for their disorder.
-    pub(crate) until_ns: i64,
+/// Which block it is: the numbers of its frames say it, so that whoever begins in the middle of a file
+/// makes the same blocks. What is decided when follows from them.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BlockNumber {
+    file: usize,
+    index: u64,
 }
 
-/// The time of files that are read to their end; a stamp is never this late.
-pub(crate) const AT_THE_END_NS: i64 = i64::MAX;
+impl BlockNumber {
+    #[inline]
+    fn of(file: usize, frame: u64) -> Self {
+        let index = frame.saturating_sub(1) / BLOCK_FRAMES;
+        Self { file, index }
+    }
+}
+
+/// Observations of the frames of one block in one partition.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct ObservationBlock {
+    number: BlockNumber,
+    pub(crate) observations: Vec<Observation>,
+    pub(crate) aliases: Vec<Alias>,
+    /// The earliest stamp of all frames of the block: files are read as far as that. A stamp that is far too
+    /// late, as after a clock was set, must not make all that follow it late.
+    pub(crate) least_ns: Option<i64>,
+}
+
+impl ObservationBlock {
+    /// Adds the next part of the same block; gives back what is of another one.
+    pub(crate) fn join(&mut self, part: Self) -> Option<Self> {
+        if part.number != self.number {
+            return Some(part);
+        }
+        self.observations.extend(part.observations);
+        self.aliases.extend(part.aliases);
+        self.least_ns = self.least_ns.into_iter().chain(part.least_ns).min();
+        None
+    }
+}
 
 /// Where blocks go: who takes those of which partition, by its index.
 pub(crate) struct BlockTakers<'a> {
@@ -46,10 +74,10 @@ pub(crate) struct Stage<'a> {
     outbox: Option<Outbox>,
     blocks: Vec<(Vec<Observation>, Vec<Alias>)>,
     datagrams: Datagrams<'a>,
-    n_frames: usize,
     /// Of the block in the making.
-    least_ns: i64,
-    until_ns: i64,
+    number: BlockNumber,
+    is_empty: bool,
+    least_ns: Option<i64>,
     counts: Counts,
 }
 
@@ -67,9 +95,9 @@ impl<'a> Stage<'a> {
             to,
             outbox,
             datagrams: Datagrams::new(plan, prefixes),
-            n_frames: 0,
-            least_ns: AT_THE_END_NS,
-            until_ns: i64::MIN,
+            number: BlockNumber::default(),
+            is_empty: true,
+            least_ns: None,
             counts: Counts::of_points(plan.n_points()),
         }
     }
@@ -90,6 +118,12 @@ impl<'a> Stage<'a> {
         packet: &Packet,
         seen: &ReadOutcome,
     ) -> Result<()> {
+        let number = BlockNumber::of(self.file, frame.number);
+        if number != self.number {
+            self.send()?;
+            self.number = number;
+        }
+        self.is_empty = false;
         let (part, point) = self.plan.seen_by(self.file, frame, packet);
         let of_file = self.counts.parts.last_mut();
         let of_part = of_file.and_then(|(_, parts)| parts.get_mut(part as usize));
@@ -116,19 +150,15 @@ impl<'a> Stage<'a> {
                 self.leave(frame, point, Status::Excluded, None);
             }
         }
-        self.n_frames += 1;
-        if self.n_frames < BLOCK_FRAMES {
-            Ok(())
-        } else {
-            self.send()
-        }
+        Ok(())
     }
 
     #[inline]
     fn place(&mut self, frame: &Frame<'_>, point: u16, identity: &Identity, packet: &Packet) {
         let t_ns = frame.time_ns();
         let aligned_ns = self.plan.aligned_ns(Direction::Forward, point, t_ns);
-        self.least_ns = self.least_ns.min(aligned_ns);
+        let least_ns = self.least_ns.unwrap_or(aligned_ns);
+        self.least_ns = Some(least_ns.min(aligned_ns));
         let (from, to) = self.plan.range;
         if !(from..=to).contains(&aligned_ns) {
             return self.leave(frame, Some(point), Status::Excluded, None);
@@ -193,28 +223,24 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Files are read as far as the earliest stamp of its last block: a stamp that is far too late, as
-    /// after a clock was set, must not make all that follow it late.
+    /// Hands over the block in the making.
     fn send(&mut self) -> Result<()> {
-        if self.least_ns < AT_THE_END_NS {
-            self.until_ns = self.until_ns.max(self.least_ns);
+        if std::mem::replace(&mut self.is_empty, true) {
+            return Ok(());
         }
-        (self.n_frames, self.least_ns) = (0, AT_THE_END_NS);
-        self.send_until(self.until_ns)
-    }
-
-    fn send_until(&mut self, until_ns: i64) -> Result<()> {
         if let Some(outbox) = &mut self.outbox {
             outbox.send();
         }
+        let (number, least_ns) = (self.number, self.least_ns.take());
         for (index, block) in self.blocks.iter_mut().enumerate() {
             // the next one is about as long
             let empty = (Vec::with_capacity(block.0.len() * 5 / 4), Vec::new());
             let (observations, aliases) = std::mem::replace(block, empty);
             let block = ObservationBlock {
+                number,
                 observations,
                 aliases,
-                until_ns,
+                least_ns,
             };
             (self.to.take)(index, block)?;
         }
@@ -223,12 +249,7 @@ impl<'a> Stage<'a> {
 
     /// Sends the rest and returns the counts of frames that went to no partition.
     pub(crate) fn finish(mut self) -> Result<Counts> {
-        // elsewhere other files may follow
-        if self.to.are_apart {
-            self.send()?;
-        } else {
-            self.send_until(AT_THE_END_NS)?;
-        }
+        self.send()?;
         Ok(self.counts)
     }
 }

@@ -2,7 +2,7 @@
 //! time, to partitions, one a core.
 //!
 //! Every decoder sends each block to every partition, empty or not, with the time up to which it has
-//! read; a partition always takes from the sequence that is least far, of equals from the first.
+//! read, and hangs up at its end; a partition always takes from the sequence that is least far, of equals from the first.
 //! Channels hold few blocks, so a fast sequence waits for a slow one.
 //!
 //! No deadlock: suppose that partition p waits for sequence A, A for room at q, q for sequence B, B for
@@ -18,7 +18,7 @@ use crate::base::error::{Error, Result};
 use crate::base::panics;
 use crate::file::{Capture, FileExtent};
 use crate::matching::counts::Keep;
-use crate::matching::dispatch::{AT_THE_END_NS, BlockTakers, ObservationBlock, Stage};
+use crate::matching::dispatch::{BlockTakers, ObservationBlock, Stage};
 use crate::matching::outcome::{Counts, Outbox, OutcomeFiles};
 use crate::matching::partition::{Partition, PartitionResult};
 use crate::matching::pipeline::matched::{Matched, add_up};
@@ -231,6 +231,9 @@ fn decode(
     read.inspect_err(|_| progress.cancel())
 }
 
+/// The time of files that are read to their end; a stamp is never this late.
+const AT_THE_END_NS: i64 = i64::MAX;
+
 /// Matches what comes of all sequences of files, each in its order, as far as all are read.
 fn match_partition<B: Iterator<Item = Result<ObservationBlock>>>(
     plan: &Arc<Plan>,
@@ -241,11 +244,6 @@ fn match_partition<B: Iterator<Item = Result<ObservationBlock>>>(
 ) -> Result<PartitionResult> {
     let mut partition = Partition::new(plan, options.directory, index, outbox, options.keep)?;
     let mut until_ns = vec![i64::MIN; from.len()];
-    let end = || ObservationBlock {
-        observations: Vec::new(),
-        aliases: Vec::new(),
-        until_ns: AT_THE_END_NS,
-    };
     while let Some((sequence, until)) = until_ns
         .iter_mut()
         .enumerate()
@@ -253,9 +251,14 @@ fn match_partition<B: Iterator<Item = Result<ObservationBlock>>>(
         && *until != AT_THE_END_NS
     {
         let block = from.get_mut(sequence).and_then(Iterator::next);
-        let block = block.transpose()?.unwrap_or_else(end);
-        *until = block.until_ns;
-        partition.insert(&block.observations, block.aliases);
+        if let Some(block) = block.transpose()? {
+            let least_ns = block.least_ns.filter(|least| *least != AT_THE_END_NS);
+            // the time of files that follow each other never falls
+            *until = (*until).max(least_ns.unwrap_or(*until));
+            partition.insert(&block.observations, block.aliases);
+        } else {
+            *until = AT_THE_END_NS;
+        }
         partition.sweep(until_ns.iter().copied().min().unwrap_or(AT_THE_END_NS));
     }
     partition.finish()

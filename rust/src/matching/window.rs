@@ -1,7 +1,8 @@
 //! The window: gathers the observations of each identity until no more of them can come.
 //!
 //! What is decided together, and in which order, depends on the packets alone, however often the window is
-//! swept: blocks of observations end where extents of captures do.
+//! swept. For stamps that go back by more than the horizon that is not so: whoever reads a capture, it is
+//! swept behind the same frames.
 
 mod run;
 

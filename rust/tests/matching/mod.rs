@@ -6,6 +6,7 @@
     reason = "a test that panics has failed"
 )]
 
+mod divisions;
 mod running;
 mod simulation;
 

@@ -96,7 +96,13 @@ pub(crate) struct Said {
 }
 
 pub(crate) fn said(folder: &Folder, files: &[PathBuf], n_partitions: usize) -> Said {
-    let Matched { totals, counts, .. } = run(&folder.0, files, plan(), n_partitions);
+    let matched = run(&folder.0, files, plan(), n_partitions);
+    said_by(matched, &folder.0, files.len())
+}
+
+/// What was matched of so many files into a folder.
+pub(crate) fn said_by(matched: Matched, folder: &Path, n_files: usize) -> Said {
+    let Matched { totals, counts, .. } = matched;
     let Totals {
         links,
         least,
@@ -104,7 +110,7 @@ pub(crate) fn said(folder: &Folder, files: &[PathBuf], n_partitions: usize) -> S
         rows: row_files,
         ..
     } = totals;
-    let outcome = |file| std::fs::read(folder.0.join(format!("outcomes-{file}"))).unwrap();
+    let outcome = |file| std::fs::read(folder.join(format!("outcomes-{file}"))).unwrap();
     let numbers = links.iter().flatten().map(|link| {
         let ends = (
             link.histogram.sum_ns,
@@ -130,6 +136,6 @@ pub(crate) fn said(folder: &Folder, files: &[PathBuf], n_partitions: usize) -> S
         least: format!("{least:?}"),
         spills: spills.iter().flatten().map(|paths| rows(paths)).collect(),
         rows: rows(&row_files),
-        outcomes: (0..files.len()).map(outcome).collect(),
+        outcomes: (0..n_files).map(outcome).collect(),
     }
 }

@@ -101,7 +101,8 @@ pub(crate) struct ShuffleReader {
     blocks: Vec<u8>,
     /// Octets of the blocks that were read.
     at: usize,
-    until_ns: i64,
+    /// Read already, as it may have been of the block before.
+    ahead: Option<ObservationBlock>,
 }
 
 impl ShuffleReader {
@@ -114,24 +115,38 @@ impl ShuffleReader {
             chunks: VecDeque::new(),
             blocks: Vec::new(),
             at: 0,
-            until_ns: i64::MIN,
+            ahead: None,
         }
     }
 
+    /// The next block, whole: parts of it may have been read in the extents on either side of their border.
     fn next_block(&mut self) -> Result<Option<ObservationBlock>> {
+        let first = match self.ahead.take() {
+            Some(ahead) => Some(ahead),
+            None => self.next_part()?,
+        };
+        let Some(mut block) = first else {
+            return Ok(None);
+        };
+        while self.ahead.is_none()
+            && let Some(part) = self.next_part()?
+        {
+            self.ahead = block.join(part);
+        }
+        Ok(Some(block))
+    }
+
+    fn next_part(&mut self) -> Result<Option<ObservationBlock>> {
         while self.at == self.blocks.len() {
             if !(self.read_chunk()? || self.open_next()?) {
                 return Ok(None);
             }
         }
         let rest = self.blocks.get(self.at..).unwrap_or_default();
-        let (mut block, rest) =
+        let (part, rest) =
             postcard::take_from_bytes::<ObservationBlock>(rest).map_err(|error| bug(&error))?;
         self.at = self.blocks.len() - rest.len();
-        // the time of files that follow each other never falls
-        self.until_ns = self.until_ns.max(block.until_ns);
-        block.until_ns = self.until_ns;
-        Ok(Some(block))
+        Ok(Some(part))
     }
 
     /// Unpacks the next chunk of the open file, if there is one.
