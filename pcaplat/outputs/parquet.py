@@ -248,9 +248,12 @@ def _batches(table: "TableSchema", rows: Any) -> Iterator[Any]:  # noqa: ANN401 
 def _batch(table: "TableSchema", rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - see above
     import pyarrow as pa
 
+    from pcaplat.tables.arrow_arrays import of_values
+
     more = {name for row in rows for name in row} - set(table.names)
     schema = table.arrow_schema()
-    batch = pa.RecordBatch.from_pylist([{n: r.get(n) for n in table.names} for r in rows], schema)
+    columns = [of_values([row.get(field.name) for row in rows], field.type) for field in schema]
+    batch = pa.RecordBatch.from_arrays(columns, schema=schema)
     for name in sorted(more):
         batch = batch.append_column(name, pa.array([row.get(name) for row in rows]))
     return batch

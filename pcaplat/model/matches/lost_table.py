@@ -17,6 +17,7 @@ from pcaplat.model.matches.spilled_rows import (
 )
 from pcaplat.model.path import Findings
 from pcaplat.records import dataclass
+from pcaplat.tables.arrow_arrays import of_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,8 +36,6 @@ class LostTable:
             yield self._columns(rows)
 
     def _columns(self, rows: Rows) -> "dict[str, pa.Array]":
-        import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
-
         names = [point.name for point in self.findings.points]
         files = [capture.name for capture in self.captures]
         up, down, is_reverse = ends(rows["points"])
@@ -45,11 +44,11 @@ class LostTable:
         return {
             "point": words(names, seen),
             "file": words(files, rows["frame"] >> NUMBER_BITS),
-            "frame": pa.array(rows["frame"] & ((1 << NUMBER_BITS) - 1), mask=is_any),
-            "t_ns": pa.array(np.ascontiguousarray(rows["t_ns"])),
+            "frame": of_numbers(rows["frame"] & ((1 << NUMBER_BITS) - 1), is_any),
+            "t_ns": of_numbers(rows["t_ns"]),
             "near": words(names, np.where(is_reverse, down, up)),
             "far": words(names, np.where(is_reverse, up, down)),
             "direction": words(("forward", "reverse"), is_reverse),
-            "weight": pa.array(np.ascontiguousarray(rows["weight"])),
+            "weight": of_numbers(rows["weight"]),
             "told_by": words(TOLD_BY, told_by),
         }

@@ -19,6 +19,7 @@ from pcaplat.model.matches.spilled_rows import (
 )
 from pcaplat.model.path import Findings
 from pcaplat.records import dataclass
+from pcaplat.tables.arrow_arrays import of_numbers, of_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,34 +38,32 @@ class MatchTable:
 
     def columns(self, rows: Rows) -> "dict[str, pa.Array]":
         """Give the columns of some pairs (pcaplat.tables.MATCHES) as Arrow arrays."""
-        import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
-
         names = [point.name for point in self.findings.points]
         files = [capture.name for capture in self.captures]
         number = (1 << NUMBER_BITS) - 1
         up, down, is_reverse = ends(rows["points"])
-        trajectory = np.ascontiguousarray(rows["trajectory"])
+        trajectory = rows["trajectory"]
         by, identity, posterior = evidence(rows)
         # NaN stands for an unknown latency, null in the table
-        latency, lo, hi = (pa.array(x, mask=np.isnan(x)) for x in self.latencies(rows))
+        latency, lo, hi = (of_numbers(x, np.isnan(x)) for x in self.latencies(rows))
         return {
             "up_point": words(names, up),
             "up_file": words(files, rows["up"] >> NUMBER_BITS),
-            "up_frame": pa.array(rows["up"] & number),
+            "up_frame": of_numbers(rows["up"] & number),
             "down_point": words(names, down),
             "down_file": words(files, rows["down"] >> NUMBER_BITS),
-            "down_frame": pa.array(rows["down"] & number),
+            "down_frame": of_numbers(rows["down"] & number),
             "direction": words(("forward", "reverse"), (is_reverse != 0).astype(np.int64)),
             "kind": words(KINDS, kinds(rows["points"])),
             "latency_ns": latency,
             "latency_lo_ns": lo,
             "latency_hi_ns": hi,
             # what was cut or joined has none; a negative number orders its rows
-            "trajectory_id": pa.array(trajectory, mask=trajectory < 0),
+            "trajectory_id": of_numbers(trajectory, trajectory < 0),
             "matched_by": words(MATCHED_BY, by),
-            "probability": pa.array(posterior, mask=np.isnan(posterior)),
+            "probability": of_numbers(posterior, np.isnan(posterior)),
             "identity": words(IDENTITIES, identity),
-            "up_t_ns": pa.array(rows["t_ns"]),
+            "up_t_ns": of_numbers(rows["t_ns"]),
         }
 
     def latencies(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
@@ -105,8 +104,11 @@ class MatchTable:
 def words(known: Sequence[str], index: Ints) -> "pa.Array":
     """Give words by their numbers as an Arrow array."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
+    import pyarrow.compute as pc  # noqa: PLC0415 - likewise
 
-    return pa.array(known, pa.string()).take(pa.array(index))
+    # Arrow's own pool keeps what was freed
+    pool = pa.system_memory_pool()
+    return pc.take(of_values(known, pa.string()), of_numbers(index), memory_pool=pool)
 
 
 def _between(knots: Ints, values: Floats, t_ns: Ints, slope_ppm: float) -> Floats:

@@ -41,7 +41,11 @@ RUN_ROWS = 1 << 17
 """Rows sorted at once, 7 MiB of them."""
 
 
-LEAST_BLOCK_ROWS = 4096
+MERGED_ROWS = 1 << 15
+"""Rows of all sorted runs together that are merged at once, if there are few runs."""
+
+
+LEAST_BLOCK_ROWS = 1024
 """More than one trajectory has pairs, so that every block takes the merge further."""
 
 
@@ -159,7 +163,7 @@ def _sorted(rows: Rows, place: Ints) -> Rows:
 
 def _merged(runs: Sequence[Path], place: Ints) -> Iterator[Rows]:
     """Merge sorted runs: what is below every run's last loaded row can go."""
-    n_rows = max(LEAST_BLOCK_ROWS, RUN_ROWS // max(len(runs), 1))
+    n_rows = max(LEAST_BLOCK_ROWS, MERGED_ROWS // max(len(runs), 1))
     sizes = [run.stat().st_size // ROW.itemsize for run in runs]
     done = [0] * len(runs)
     while any(at < size for at, size in zip(done, sizes, strict=True)):

@@ -86,7 +86,8 @@ class MatchRows:
         schema = tables.MATCHES.arrow_schema()
         places = self.table.findings.places
         for rows in in_blocks(rows_in_order(self.spilled, places, self.folder), BATCH_ROWS):
-            yield pa.RecordBatch.from_pydict(self.table.columns(rows), schema=schema)
+            columns = self.table.columns(rows)
+            yield pa.RecordBatch.from_arrays([columns[n] for n in schema.names], schema=schema)
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class LostRows:
 
         schema = tables.LOST.arrow_schema()
         for columns in self.table.batches(self.listed):
-            yield pa.RecordBatch.from_pydict(columns, schema=schema)
+            yield pa.RecordBatch.from_arrays([columns[n] for n in schema.names], schema=schema)
 
 
 def packed(counted: Sequence[CountedTraffic]) -> bytes:
@@ -115,7 +116,10 @@ def packed(counted: Sequence[CountedTraffic]) -> bytes:
 def _portable(value: object) -> object:
     import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
 
-    return pa.table(value) if hasattr(value, "__arrow_c_stream__") else value
+    if not hasattr(value, "__arrow_c_stream__"):
+        return value
+    # `pyarrow.table` imports pandas where that is installed
+    return pa.RecordBatchReader.from_stream(value).read_all()
 
 
 def unpacked(octets: bytes) -> list[CountedTraffic]:
