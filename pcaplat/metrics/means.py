@@ -42,13 +42,16 @@ blocks."""
 WIDEST = 4
 """An interval is made so many times wider at most, and a guess always."""
 
-LEAST_SHARE_OF_MIX, LEAST_TIMES_OF_MIX = 0.12, 6
-"""What the interval of a mix of traffic needs of both (docs/project/decisions/0036)."""
+LEAST_EFFECTIVE_OF_MIX, LEAST_TIMES_OF_MIX = 5, 3
+"""Independent packets, and autocorrelation times, that the interval of a mix of traffic needs
+(docs/project/decisions/0036)."""
 
-SURE_TIMES_OF_KIND, WIDEST_OF_MIX = 40, 5
-"""Autocorrelation times that a run should hold of each kind; with fewer, the interval of a mix is
-made as much wider as they are fewer, and so many times at most: what each kind shows of its own
-scatter is what is known badly."""
+SLOW_TIMES, SLOW_POWER, WIDEST_OF_MIX = 12.5, 1.4, 5
+"""Of so many autocorrelation times of a usual kind, the interval of a mix is twice as wide, and so
+many times at most: the slowest waves that a run shows are weaker than those it is too short for."""
+
+HARDLY_WIDER = 1.2
+"""Intervals that are made wider by more than this are called approximate."""
 
 FEW_PACKETS = 2 * N_BLOCKS
 """With fewer packets, how alike neighbours are is known too badly for an interval as it is."""
@@ -133,23 +136,18 @@ def _of_mix(found: Measurement, sides: Sequence[Blocks]) -> Measurement | None:
 def _of_error(found: Measurement, error: StratifiedError) -> Measurement:
     """Widen the interval of a mix by how little is known of neighbours that are alike."""
     n_effective = found.n * min(1.0, (error.alone / error.se) ** 2) if error.se else float(found.n)
-    enough = n_effective / LEAST_EFFECTIVE
-    if enough < LEAST_SHARE_OF_MIX or error.n_times < LEAST_TIMES_OF_MIX:
-        why = TOO_ALIKE if enough < LEAST_SHARE_OF_MIX else TOO_SLOW
-        return _wider(
-            found, Estimate(found.value, error.se, error.df, found.bias), WIDEST, SCANT, why
-        )
-    factor = min(max(1.0, SURE_TIMES_OF_KIND / error.n_times_of_kind), WIDEST_OF_MIX)
-    note = APPROXIMATE if factor > 1 else ""
-    if found.n < FEW_PACKETS:
-        factor, note = factor * FEW_FACTOR, FEW
+    too_alike = n_effective < LEAST_EFFECTIVE_OF_MIX
+    if too_alike or error.n_times < LEAST_TIMES_OF_MIX:
+        guess = Estimate(found.value, error.se, error.df, found.bias)
+        return _wider(found, guess, WIDEST, SCANT, TOO_ALIKE if too_alike else TOO_SLOW)
+    factor = min(1 + (SLOW_TIMES / error.n_times_of_kind) ** SLOW_POWER, WIDEST_OF_MIX)
     return replace(
         found,
         within=Estimate(found.value, error.se * factor, max(error.df, 1.0), found.bias),
         n_effective=n_effective,
         n_times=error.n_times,
         why="",
-        note=note,
+        note=APPROXIMATE if factor > HARDLY_WIDER else "",
     )
 
 

@@ -9,6 +9,7 @@ Source: D. Holt and T. M. F. Smith, Post Stratification, 1979. Why so: docs/meth
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import inf, isfinite, sqrt
 
 import numpy as np
@@ -16,13 +17,13 @@ import numpy as np
 from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.blocks import CELLS_OF_BLOCK
 from pcaplat.records import dataclass
-from pcaplat.statistics.intervals import LEAST_BLOCKS, blocking
+from pcaplat.statistics.long_run_variance import LongRunVariance, long_run_variance
 
-LEAST_ALONE, LEAST_CELLS = 64, 2 * LEAST_BLOCKS
+LEAST_ALONE, LEAST_CELLS = 64, 16
 """Connections with fewer cells join others of their family, and families others of the run."""
 
-UNKNOWN_LIKENESS = 1.5**2
-"""So many times the variance of independent cells a kind has that is too small to tell likeness."""
+LEAST_FOR_WAVES = 8
+"""Cells that tell how their sum scatters, at least."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,6 @@ class StratifiedError:
     n_times_of_kind: float
 
 
-@dataclass(frozen=True)
-class _Source:
-    variance: float
-    df: float
-    n_times: float
-
-
 def stratified_error(sides: Sequence[Sequence[Stratum]], n_blocks: int) -> StratifiedError | None:
     """Take the error of the sum of the means of one direction, or of both.
 
@@ -93,9 +87,9 @@ def stratified_error(sides: Sequence[Sequence[Stratum]], n_blocks: int) -> Strat
         n_blocks: Blocks that the run has.
 
     Returns:
-        None where there are too few packets of all kinds.
+        None where too little is left of the run.
     """
-    sources: list[_Source] = []
+    sources: list[LongRunVariance] = []
     influence, alone = np.zeros(n_blocks), 0.0
     for kinds in sides:
         n_all = int(sum(one.n.sum() for one in kinds))
@@ -105,9 +99,9 @@ def stratified_error(sides: Sequence[Sequence[Stratum]], n_blocks: int) -> Strat
             blocks = one.at // CELLS_OF_BLOCK
             influence += np.bincount(blocks, one.influence(n_all), n_blocks)
         sources += [_source(one, n_all) for one in strata]
-    together = _of_blocks(influence)
-    if together is None or not sources:
+    if not sources or n_blocks < LEAST_FOR_WAVES:
         return None
+    together = long_run_variance(influence)
     apart = _sum(sources)
     # kinds that are seen at the same time may share what makes them slow
     more = max((apart, together), key=lambda one: one.variance)
@@ -116,7 +110,7 @@ def stratified_error(sides: Sequence[Sequence[Stratum]], n_blocks: int) -> Strat
     return StratifiedError(sqrt(more.variance), more.df, sqrt(alone), n_times, of_kind)
 
 
-def _times_of_kind(sources: Sequence[_Source]) -> float:
+def _times_of_kind(sources: Sequence[LongRunVariance]) -> float:
     """Harmonic mean of the times that kinds hold, by their shares of the variance."""
     total = sum(one.variance for one in sources)
     alike = sum(one.variance / one.n_times for one in sources)
@@ -138,39 +132,24 @@ def _large_enough(strata: Iterable[Stratum]) -> list[Stratum]:
     return [*large, Stratum.joined(small)] if small else large
 
 
-def _source(stratum: Stratum, n_all: int) -> _Source:
-    influence = stratum.influence(n_all)
-    found = _of_blocks(influence)
-    if found is not None:
-        return found
-    n_pairs = len(influence) // 2
-    if n_pairs < LEAST_BLOCKS:
+def _source(stratum: Stratum, n_all: int) -> LongRunVariance:
+    """Tell what a kind adds to the variance: no less than were its packets independent."""
+    influence, alone = stratum.influence(n_all), stratum.alone(n_all)
+    if len(influence) < LEAST_FOR_WAVES:
         # as if all its packets were one
-        whole = stratum.alone(n_all) * float(stratum.n.sum())
-        return _Source(whole, max(float(stratum.n.sum()) - 1, 1.0), inf)
-    pairs = influence[: 2 * n_pairs].reshape(n_pairs, 2).sum(axis=1)
-    spread = float(pairs @ pairs) * n_pairs / (n_pairs - 1)
-    variance = max(spread, stratum.alone(n_all)) * UNKNOWN_LIKENESS
-    return _Source(variance, n_pairs - 1, inf)
+        n = float(stratum.n.sum())
+        return LongRunVariance(alone * n, max(n - 1, 1.0))
+    found = long_run_variance(influence)
+    return replace(found, variance=max(found.variance, alone))
 
 
-def _of_blocks(influence: Floats) -> _Source | None:
-    blocks = blocking(influence)
-    if blocks is None:
-        return None
-    n = len(influence) // blocks.length
-    sums = influence[: n * blocks.length].reshape(n, blocks.length).sum(axis=1)
-    spread = float(sums @ sums) * n / (n - 1)
-    return _Source(max(spread, blocks.se**2), n - 1, blocks.n_times)
-
-
-def _sum(sources: Sequence[_Source]) -> _Source:
+def _sum(sources: Sequence[LongRunVariance]) -> LongRunVariance:
     """Add up sources that do not depend on each other; freedom and times by Satterthwaite."""
     total = sum(one.variance for one in sources)
     if not total:
-        return _Source(0.0, inf, inf)
+        return LongRunVariance(0.0, inf, inf)
     shares = [(one.variance / total) ** 2 for one in sources]
     df = 1 / sum(share / one.df for share, one in zip(shares, sources, strict=True))
     alike = [share / one.n_times for share, one in zip(shares, sources, strict=True)]
     slow = sum(each for each in alike if isfinite(each))
-    return _Source(total, df, 1 / slow if slow else inf)
+    return LongRunVariance(total, df, 1 / slow if slow else inf)

@@ -111,8 +111,9 @@ def test_the_page_counts_the_intervals_of_mixed_traffic_that_are_too_wide() -> N
     n_marked = sum(cell.endswith(TOO_WIDE) for cell in cells)
     text = " ".join(PAGE.read_text("utf-8").split())
     assert f"None of the {len(CELLS)} cells is below 93 %" in text
-    assert f"{n_marked} cells, marked" in text
-    assert f"By the printed figures alone, {n_wide} cells are" in text
+    n_seldom = sum(inside < 100 * LEAST_INSIDE for inside, _ in found)
+    assert f"{n_marked} cell{'s' * (n_marked != 1)}, marked" in text
+    assert f"By the printed figures alone, {n_wide} cells are, and {n_seldom} are below 93 %" in text
 
 
 @lru_cache
@@ -131,7 +132,7 @@ def test_a_few_runs_of_mixed_traffic_hold_the_truth(mix: Mix) -> None:
 @pytest.mark.parametrize("mix", CELLS, ids=str)
 def test_intervals_of_mixed_traffic_hold_the_truth_in_simulation(mix: Mix) -> None:
     found = studied_mix(mix)
-    assert found.printed >= (0.5 if mix.time == 300 else 0.9) * N_STUDIES
+    assert found.printed >= 0.95 * N_STUDIES
     assert not found.covers_too_seldom
     assert found.text == printed_cells()[mix]
 

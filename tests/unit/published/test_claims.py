@@ -223,6 +223,42 @@ def test_every_printed_number_stands_in_the_document(name: str) -> None:
     assert not missing
 
 
+COUNTED = {"edge-core-rate", "edge-geneve-overhead"}
+"""Claims whose bound the document does not print, but gives all that it is counted from."""
+
+
+def _numbers(text: str) -> set[Decimal]:
+    """Numbers of a text, thousands grouped or not, with a point or a comma before fractions."""
+    found = {number.replace(",", "") for number in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)}
+    return {
+        Decimal(number) for number in found | set(re.findall(r"\d+\.\d+", text.replace(",", ".")))
+    }
+
+
+def _bounds(claim: Claim) -> set[Decimal]:
+    """What a claim says as a number, without the sign that its sentence puts in words."""
+    given = (*(claim.interval or ()), claim.about, claim.at_most, claim.at_least)
+    return {abs(bound) for bound in given if bound is not None}
+
+
+@pytest.mark.parametrize("name", published_names())
+def test_every_bound_of_a_claim_stands_in_its_sentence(name: str) -> None:
+    claims = load_published(name).claims
+    missing = {claim.id: _bounds(claim) - _numbers(claim.sentence) for claim in claims}
+    assert not {name: bounds for name, bounds in missing.items() if bounds}
+
+
+@pytest.mark.parametrize("name", published_names())
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="the published documents are not here")
+def test_every_bound_of_a_claim_stands_in_the_document(name: str) -> None:
+    numbers = _numbers("".join((PUBLISHED / file).read_text("utf-8") for file in DOCUMENTS[name]))
+    # millions of packets a second are printed as packets, too
+    numbers |= {number / 1_000_000 for number in numbers}
+    claims = [claim for claim in load_published(name).claims if claim.id not in COUNTED]
+    missing = {claim.id: _bounds(claim) - numbers for claim in claims}
+    assert not {name: bounds for name, bounds in missing.items() if bounds}
+
+
 def _printed(published: Published) -> Iterator[Decimal]:
     """Give what the tables hold as printed, but not what was counted or taken from elsewhere."""
     for table in published.tables:
