@@ -4,7 +4,8 @@ Three points with so many packets each (1,000,000 unless given) are merged by th
 1, 2, 4 and 8 slices by a pool of two processes, and by Dask and Sail. For each: wall time, CPU and
 peak memory of the process tree, peak memory of the process that called merge, what the tasks
 returned to it, and bytes of observations a frame that pass through the shared folder. Dask loses a
-worker in the middle once. All answers have to be the same, or it fails. From the cost a frame of 8
+worker in the middle once. All answers have to be the same, and the tables too, where they are
+written, to the byte, or it fails. From the cost a frame of 8
 slices it calculates a billion packets on several machines, 100 Gb/s at ten points for an hour, and
 which part limits it.
 
@@ -15,6 +16,7 @@ killed, sail, or the address of another engine with the number of slices, `spark
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import resource
@@ -121,7 +123,7 @@ def one(run: str, kept: Path, files: list[str]) -> None:
     """Merge once, and keep the answer."""
     import pcaplat  # noqa: PLC0415 - its cost is a run's
 
-    shuffled_bytes, what = 0, run.removesuffix(WITH_TABLES)
+    shuffled_bytes, what, digests = 0, run.removesuffix(WITH_TABLES), {}
     with (
         counted_sums() as returned,
         options_of(what, kept) as options,
@@ -135,14 +137,21 @@ def one(run: str, kept: Path, files: list[str]) -> None:
         shuffled_bytes = sum(path.stat().st_size for path in read if path.is_file())
         if what != run:
             pcaplat.write(result, Path(folder) / "out")
+            digests = digests_of(Path(folder) / "out")
     caller_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     found = {
-        "answer": json.dumps(result.document, sort_keys=True),
+        "answer": json.dumps([result.document, digests], sort_keys=True),
         "caller_mb": caller_mb,
         "returned_mb": sum(returned) / 1e6,
         "shuffled_bytes": shuffled_bytes,
     }
     kept.write_text(json.dumps(found))
+
+
+def digests_of(folder: Path) -> dict[str, str]:
+    """Give the digest of each table that was written."""
+    tables = sorted(folder.glob("*.parquet"))
+    return {one.name: hashlib.sha256(one.read_bytes()).hexdigest() for one in tables}
 
 
 @contextmanager

@@ -4,6 +4,7 @@
 - `show_COMMAND(found, stream)`: what this one command found (a merge's result, else a document);
   with `NEEDS_ROWS` it takes a result that kept its rows.
 - `save(result, directory)` and `files()`: a merge's files in a folder, and their names.
+- `draw(result)`: what `save` takes as a third argument, made before any file is written.
 - `save_COMMAND(document, directory)`: what this one command found, in a folder.
 - `save_rows(batches, stream)`: Arrow batches of packets, for `pcaplat read`.
 
@@ -39,7 +40,6 @@ OUTPUTS = {
     "perfetto": "perfetto",
     "otlp": "otlp",
     "openmetrics": "openmetrics",
-    # last: what draws keeps its memory, which tables need before
     "html": "html",
 }
 JUDGED = ("verdicts.json", "verdicts.junit.xml", "comparison.json", "comparison.junit.xml")
@@ -143,10 +143,12 @@ def write(
     """
     left_out = {"pcapng": not pcapng, "unmatched": not unmatched}
     with _folder(str(directory), overwrite=overwrite) as scratch:
+        # what draws takes as much memory as what writes tables, and is gone when it has drawn
+        drawn = {name: output(name).draw(result) for name in outputs_with("draw")}
         # while the tables are written the traffic is counted, which may give a further warning
         for name in sorted(outputs_with("save"), key=lambda name: name != "parquet"):
             if not left_out.get(name):
-                output(name).save(result, scratch)
+                output(name).save(result, scratch, *filter(None, [drawn.get(name)]))
                 give_back_memory()
 
 

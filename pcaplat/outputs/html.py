@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pcaplat.outputs.page.template import Drawings
     from pcaplat.run.merge import Result
 
 
@@ -13,11 +14,18 @@ def files() -> list[str]:
     return ["report.html"]
 
 
-def save(result: "Result", directory: Path) -> None:
+def draw(result: "Result") -> "Drawings":
+    """Draw what report.html shows, before the large tables take their memory."""
+    from pcaplat.outputs.page.template import drawings_of
+
+    return drawings_of(result.plot.measured)
+
+
+def save(result: "Result", directory: Path, drawings: "Drawings | None" = None) -> None:
     """Write report.html into a folder."""
     from pcaplat.outputs.page.template import report_page
 
-    page = report_page(result.plot.measured, result.provenance)
+    page = report_page(result.plot.measured, result.provenance, drawings=drawings)
     (directory / "report.html").write_text(page, "utf-8")
 
 

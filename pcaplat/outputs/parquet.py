@@ -1,7 +1,8 @@
 """Parquet: packets, matches, lost packets, segments, blocks, clocks, round trips, traffic."""
 
+import pickle
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
@@ -13,11 +14,13 @@ from pcaplat.records import dataclass
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from pcaplat.model.blocks import Blocks, Key
     from pcaplat.model.matches.traffic import CountedTraffic
     from pcaplat.run.engines.tasks import TaskResult
     from pcaplat.run.merge import Result
     from pcaplat.run.rows.large import LargeTable
     from pcaplat.tables.columns import TableSchema
+    from pcaplat.traffic.measuring import TrafficRun
 
 MadeBy = Mapping[str, str]
 """Metadata of a file: version, command and options."""
@@ -35,27 +38,62 @@ def files() -> list[str]:
 
 def save(result: "Result", directory: Path) -> None:
     """Write the tables into a folder."""
-    from pcaplat.model.blocks import block_rows
     from pcaplat.outputs.folder import give_back_memory
 
     made_by = {f"pcaplat.{name}": text for name, text in result.made_by.items()}
     packets, matches, lost, *others = _tables()
     give_back_memory()
-    if not _written_elsewhere(result, (packets, matches, lost), directory, made_by):
+    if not _written_elsewhere(result, directory, made_by):
         _write_large(
             (packets, result.packet_batches(), directory / _file(packets), made_by),
             (matches, result.match_batches(), directory / _file(matches), made_by),
             (lost, result.lost_batches(), directory / _file(lost), made_by),
         )
+        give_back_memory()
+        rows = _rows(result) | result.traffic_tables
+        SmallTables(others, rows, result.blocks, None, made_by).write([], directory)
     give_back_memory()
-    rows = result.document | result.document.get("breakdowns", {}) | result.traffic_tables
-    rows["blocks"] = block_rows(result.blocks)
-    rows["clock_bands"] = result.clock_bands
-    for table in others:
-        if table.name in rows:
-            batches = _batches(table, rows[table.name])
-            write_table(table, batches, directory / _file(table), made_by)
-            give_back_memory()
+
+
+def _rows(result: "Result") -> dict[str, Any]:
+    """Give what there is in rows already, by the names of tables."""
+    known = result.document | result.document.get("breakdowns", {})
+    rows = {table.name: known[table.name] for table in _tables() if table.name in known}
+    return rows | {"clock_bands": result.clock_bands}
+
+
+@dataclass(frozen=True)
+class SmallTables:
+    """Tables to be written, here or by a worker.
+
+    Attributes:
+        tables: Their schemas.
+        rows: Lists, or frames, by the names of tables; tables that are not in it are left out.
+        blocks: What the rows of blocks of time are made from.
+        traffic: What makes the tables of traffic of what is counted; None: they are in `rows`.
+        made_by: Metadata of the files.
+    """
+
+    tables: "list[TableSchema]"
+    rows: Mapping[str, Any]
+    blocks: "Mapping[Key, Blocks]"
+    traffic: "TrafficRun | None"
+    made_by: MadeBy
+
+    def write(self, counted: "list[CountedTraffic]", folder: Path) -> None:
+        """Write them into a folder; `counted` is the traffic, if it is not in the rows."""
+        from pcaplat.model.blocks import block_rows
+        from pcaplat.outputs.folder import give_back_memory
+
+        rows = {**self.rows, "blocks": block_rows(self.blocks)}
+        if self.traffic:
+            for each in counted:
+                rows |= self.traffic.tables(each)
+        for table in self.tables:
+            if table.name in rows:
+                batches = _batches(table, rows[table.name])
+                write_table(table, batches, folder / _file(table), self.made_by)
+                give_back_memory()
 
 
 @dataclass(frozen=True)
@@ -68,6 +106,7 @@ class TableTask:
         rows: What makes its rows.
         folder: Where a task makes a folder of its own; one that is run again makes another.
         made_by: Metadata of the file.
+        small: A file with the small tables that are written too, pickled; empty: none are.
     """
 
     index: int
@@ -75,6 +114,7 @@ class TableTask:
     rows: "LargeTable"
     folder: str
     made_by: MadeBy
+    small: str
 
     def run(self) -> "TaskResult":
         """Write it, and return what was counted meanwhile."""
@@ -87,33 +127,52 @@ class TableTask:
         path = Path(own) / _file(self.table)
         _write_ahead(self.table, iter(self.rows.batches(counted)), path, self.made_by, Event())
         give_back_memory()
+        if self.small:
+            small = pickle.loads(Path(self.small).read_bytes())  # noqa: S301 - of this run
+            small.write(counted, Path(own))
+            give_back_memory()
         return TaskResult(packed(counted), own)
 
 
-def _written_elsewhere(
-    result: "Result", tables: "Sequence[TableSchema]", directory: Path, made_by: MadeBy
-) -> bool:
-    """Let the run's engine write large tables where its tasks run, if it has such a place."""
+def _written_elsewhere(result: "Result", directory: Path, made_by: MadeBy) -> bool:
+    """Let the run's engine write all tables where its tasks run, if it has such a place."""
     from pcaplat.run.rows.large import unpacked
 
     # a result that was put together by hand has no engine
     engine = getattr(result, "engine", None)
     if engine is None:
         return False
-    tasks = [
-        TableTask(index, table, result.large_tables[table.name], result.folder, made_by)
-        for index, table in enumerate(tables)
-    ]
+    tasks = _table_tasks(result, made_by)
     done = engine.run_elsewhere(tasks)
     if done is None:
         return False
     counted: list[CountedTraffic] = []
-    for task, written in zip(tasks, done, strict=True):
-        shutil.move(Path(written.folder) / _file(task.table), directory)
+    for written in done:
+        for file in Path(written.folder).iterdir():
+            shutil.move(file, directory)
         Path(written.folder).rmdir()
         counted += unpacked(written.sums)
     result.take_counted(counted)
     return True
+
+
+def _table_tasks(result: "Result", made_by: MadeBy) -> list[TableTask]:
+    """Give a task for each large table; the first, which counts the traffic, writes small ones."""
+    packets, matches, lost, *others = _tables()
+    traffic = result.traffic_to_count
+    rows = _rows(result) | ({} if traffic else result.traffic_tables)
+    small = Path(result.folder).absolute() / "small-tables"
+    with small.open("wb") as file:
+        # tasks are what engines send: blocks of time are long
+        job = SmallTables(others, rows, result.blocks, traffic, made_by)
+        pickle.dump(job, file, protocol=5)
+    makers = result.large_tables
+    return [
+        TableTask(index, table, makers[table.name], result.folder, made_by, with_table)
+        for index, (table, with_table) in enumerate(
+            [(packets, str(small)), (matches, ""), (lost, "")]
+        )
+    ]
 
 
 def _write_large(*tables: "tuple[TableSchema, Iterator[Any], Path, MadeBy]") -> None:

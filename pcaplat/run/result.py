@@ -38,6 +38,7 @@ from pcaplat.stages.summarize import clock_band_rows, warning_rows
 from pcaplat.tables.breakdowns import BY
 from pcaplat.tables.traffic import TRAFFIC
 from pcaplat.traffic import Traffic, TrafficTables
+from pcaplat.traffic.measuring import TrafficRun
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
     from pcaplat.plots import Plots
     from pcaplat.tables.columns import Row
-    from pcaplat.traffic.measuring import TrafficRun
 
 
 MergeFile = tuple[int, str, int | None, PointTree | None]
@@ -123,10 +123,8 @@ class Run:
         return origins
 
     @property
-    def traffic(self) -> "TrafficRun":
+    def traffic(self) -> TrafficRun:
         """What makes rows of the traffic that is counted."""
-        from pcaplat.traffic.measuring import TrafficRun  # noqa: PLC0415 - needs polars
-
         return TrafficRun(self.findings, self.links, self.times)
 
     def counting(self) -> TrafficPlan:
@@ -393,6 +391,11 @@ class Result:
         """Rows of all tables of pcaplat.tables.traffic, by name; counted when first asked for."""
         tables = self.traffic_tables.items()
         return {name: t if isinstance(t, list) else t.to_dicts() for name, t in tables}
+
+    @property
+    def traffic_to_count(self) -> TrafficRun | None:
+        """Maker of the tables of traffic, as long as that is not counted; None afterwards."""
+        return None if self._counted else self._run.traffic
 
     @cached_property
     def traffic_tables(self) -> TrafficTables:

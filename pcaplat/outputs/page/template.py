@@ -8,6 +8,7 @@ import json
 import zlib
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -27,6 +28,7 @@ from pcaplat.outputs.page.sections import PageSection, judged_sections, measured
 from pcaplat.outputs.page.still import still
 from pcaplat.plots.figure import DIRECTION, Figure, Measured
 from pcaplat.plots.render import Converter
+from pcaplat.records import dataclass
 from pcaplat.text import printable
 from pcaplat.units import format_count, format_instant, format_ns
 
@@ -46,11 +48,35 @@ NOT_KNOWN: dict[str, Any] = {
 """What a page of one figure has not."""
 
 
+@dataclass(frozen=True)
+class Drawings:
+    """The sections of a page with their figures drawn; what these were drawn from is not kept.
+
+    Attributes:
+        sections: Each with its figures, and with their numbers, if they are drawings.
+        stills: The drawings, by number.
+        specs: What a browser draws them again from, packed.
+        has_directions: There is something to choose one direction of.
+    """
+
+    sections: Sequence[tuple[PageSection, Sequence[tuple[int | None, Figure]]]]
+    stills: Sequence[Markup]
+    specs: str
+    has_directions: bool
+
+
+def drawings_of(measured: Measured) -> Drawings:
+    """Draw what one run measured."""
+    return _drawn([*measured_sections(measured.with_names_of(MOST_NAME))])
+
+
 def report_page(
     measured: Measured,
     provenance: Mapping[str, Any] | None,
     verdicts: Mapping[str, Any] | None = None,
     comparison: Mapping[str, Any] | None = None,
+    *,
+    drawings: Drawings | None = None,
 ) -> str:
     """Make report.html.
 
@@ -59,13 +85,16 @@ def report_page(
         provenance: How it was made, if that is known.
         verdicts: What `validate` found, if it rests on the run.
         comparison: What `compare` found, likewise.
+        drawings: Of the run, if it is drawn already.
     """
     measured = measured.with_names_of(MOST_NAME)
     document = measured.document
-    sections = [*measured_sections(measured), *judged_sections(verdicts, comparison)]
+    if drawings is None:
+        sections = [*measured_sections(measured), *judged_sections(verdicts, comparison)]
+        drawings = _drawn(sections)
     warnings = gravest_first(document["warnings"])
     return _page(
-        sections,
+        drawings,
         title=f"{document['path'][0]} ⇄ {document['path'][-1]}",
         answer=answer(dict(document)),
         doubts=doubts(dict(document)),
@@ -85,7 +114,7 @@ def judged_page(
     warnings = gravest_first([row for each in documents for row in each["warnings"]])
     titles = [comparison_title(comparison) if comparison else "", "Claims" if verdicts else ""]
     return _page(
-        [*judged_sections(verdicts, comparison)],
+        _drawn([*judged_sections(verdicts, comparison)]),
         title="; ".join(filter(None, titles)),
         answer=[*comparison_answer(comparison), *verdicts_answer(verdicts)],
         doubts=[warning_text(row) for row in warnings[:1]],
@@ -99,7 +128,7 @@ def judged_page(
 def figure_page(figure: Figure) -> str:
     """Make a page of one figure."""
     section = PageSection("figure", figure.title, [figure])
-    return _page([section], title=figure.title)
+    return _page(_drawn([section]), title=figure.title)
 
 
 def _subtitle(measured: Measured) -> str:
@@ -113,22 +142,31 @@ def _subtitle(measured: Measured) -> str:
     return f"{n_frames} frames at {n_points} points, {since} UTC, {span}"
 
 
-def _page(sections: Sequence[PageSection], **more: Any) -> str:  # noqa: ANN401 - the template's
+def _drawn(sections: Sequence[PageSection]) -> Drawings:
     figures = [figure for section in sections for figure in section.figures]
     with Converter() as converter:
         drawings = [converter.vega(_in_page(figure)) for figure in figures if figure.spec]
         stills = [still(drawing, at, converter) for at, drawing in enumerate(drawings)]
+    return Drawings(
+        [*_numbered(sections)],
+        stills,
+        packed(drawings),
+        any(_has_directions(figure) for figure in figures),
+    )
+
+
+def _page(drawings: Drawings, **more: Any) -> str:  # noqa: ANN401 - the template's
     scripts = [(HERE / name).read_text("utf-8") for name in ("vega.js", "page.js")]
     page: str = _template().render(
         NOT_KNOWN | more,
-        sections=[*_numbered(sections)],
-        stills=stills,
+        sections=drawings.sections,
+        stills=drawings.stills,
         style=Markup((HERE / "page.css").read_text("utf-8")),  # noqa: S704 - our own file
         scripts=[Markup(script) for script in scripts],  # noqa: S704 - our own files
         hashes=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
-        specs=packed(drawings),
+        specs=drawings.specs,
         most_rows=MOST_ROWS,
-        has_directions=any(_has_directions(figure) for figure in figures),
+        has_directions=drawings.has_directions,
     )
     return page
 
@@ -146,9 +184,9 @@ def _numbered(
     for section in sections:
         figures: list[tuple[int | None, Figure]] = []
         for figure in section.figures:
-            figures.append((n if figure.spec else None, figure))
+            figures.append((n if figure.spec else None, replace(figure, spec=None)))
             n += bool(figure.spec)
-        yield section, figures
+        yield replace(section, figures=()), figures
 
 
 def _in_page(figure: Figure) -> dict[str, Any]:

@@ -1,15 +1,10 @@
-"""Spark itself, with two worker processes and Java: the same bytes, and a killed task counts once.
-
-Spark is not the client that the other tests have: it is installed into out/spark, once.
-"""
+"""Spark itself, with two worker processes and Java: the same bytes; killed tasks count once."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-import sysconfig
-import venv
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +12,7 @@ import pytest
 import pcaplat
 from pcaplat.run import job
 from tests.conftest import ROOT
+from tests.support.spark import python_with_spark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +22,6 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java 17 or newer"),
 ]
 
-SPARK = "pyspark>=4,<4.3"
 FILES = [str(path) for path in sorted((ROOT / "samples" / "vxlan").glob("*.pcap"))]
 SCRIPT = """
 import os, signal, sys
@@ -64,17 +59,7 @@ with pcaplat.merge(files, engine="spark:local-cluster[2,1,1024]", slices=3) as r
 
 @pytest.fixture(scope="module")
 def python() -> Path:
-    """A Python with Spark, and with all that this one has."""
-    home = ROOT / "out" / "spark"
-    found = home / "bin" / "python"
-    if not (home / "done").exists():
-        venv.create(home, clear=True, with_pip=True)
-        pip = [str(found), "-m", "pip", "install", "--quiet", SPARK]
-        subprocess.run(pip, check=True)
-        (own,) = home.glob("lib/python*/site-packages")
-        (own / "these.pth").write_text(f"{sysconfig.get_path('purelib')}\n{ROOT}\n", "utf-8")
-        (home / "done").touch()
-    return found
+    return python_with_spark()
 
 
 def written(folder: Path) -> dict[str, bytes]:
