@@ -141,13 +141,16 @@ def _of_error(found: Measurement, error: StratifiedError) -> Measurement:
         guess = Estimate(found.value, error.se, error.df, found.bias)
         return _wider(found, guess, WIDEST, SCANT, TOO_ALIKE if too_alike else TOO_SLOW)
     factor = min(1 + (SLOW_TIMES / error.n_times_of_kind) ** SLOW_POWER, WIDEST_OF_MIX)
+    note = APPROXIMATE if factor > HARDLY_WIDER else ""
+    if found.n < FEW_PACKETS:
+        factor, note = factor * FEW_FACTOR, FEW
     return replace(
         found,
         within=Estimate(found.value, error.se * factor, max(error.df, 1.0), found.bias),
         n_effective=n_effective,
         n_times=error.n_times,
         why="",
-        note=APPROXIMATE if factor > HARDLY_WIDER else "",
+        note=note,
     )
 
 

@@ -22,8 +22,11 @@ WAVES_IN_TIME = 0.15
 """Waves that are used, by the autocorrelation times that the values hold: faster ones are weaker
 where neighbours are alike."""
 
-VALUES_IN_WAVE = 4
+VALUES_IN_WAVE = 2
 """Values that there are at least for each wave."""
+
+LEAST_TOLD, UNKNOWN_LIKENESS = 32, 1.5**2
+"""Fewer values do not tell whether they are alike: the variance is then so many times as large."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ def long_run_variance(values: Floats) -> LongRunVariance:
     """Tell how a sum scatters, of which one run of values is known.
 
     Args:
-        values: What is summed, in order of time, less its mean: it sums to 0. At least eight.
+        values: What is summed, in order of time, less its mean: it sums to 0. At least four.
 
     Example:
         >>> alternating = long_run_variance(np.tile([1.0, -1.0], 32))
@@ -51,10 +54,11 @@ def long_run_variance(values: Floats) -> LongRunVariance:
     """
     m = len(values)
     likeness, time = _native.autocorrelation_of(np.asarray(values, np.float64).tobytes())
-    is_alike = bool(values.any()) and abs(likeness) >= 2 / sqrt(m)
+    is_alike = m >= LEAST_TOLD and bool(values.any()) and abs(likeness) >= 2 / sqrt(m)
     n_times = m / time if is_alike else inf
     wanted = max(int(min(WAVES_IN_TIME * n_times, MOST_WAVES)), LEAST_WAVES)
     n_waves = min(wanted, m // VALUES_IN_WAVE)
     phase = (np.arange(m) + 0.5) * np.pi / m
     sums = np.cos(np.outer(np.arange(1, n_waves + 1), phase)) @ values
-    return LongRunVariance(2 * float(sums @ sums) / n_waves, float(n_waves), n_times)
+    variance = 2 * float(sums @ sums) / n_waves * (1 if m >= LEAST_TOLD else UNKNOWN_LIKENESS)
+    return LongRunVariance(variance, float(n_waves), n_times)

@@ -22,9 +22,6 @@ from pcaplat.statistics.long_run_variance import LongRunVariance, long_run_varia
 LEAST_ALONE, LEAST_CELLS = 64, 16
 """Connections with fewer cells join others of their family, and families others of the run."""
 
-LEAST_FOR_WAVES = 8
-"""Cells that tell how their sum scatters, at least."""
-
 
 @dataclass(frozen=True)
 class Stratum:
@@ -99,7 +96,7 @@ def stratified_error(sides: Sequence[Sequence[Stratum]], n_blocks: int) -> Strat
             blocks = one.at // CELLS_OF_BLOCK
             influence += np.bincount(blocks, one.influence(n_all), n_blocks)
         sources += [_source(one, n_all) for one in strata]
-    if not sources or n_blocks < LEAST_FOR_WAVES:
+    if not sources or n_blocks < LEAST_CELLS:
         return None
     together = long_run_variance(influence)
     apart = _sum(sources)
@@ -135,7 +132,7 @@ def _large_enough(strata: Iterable[Stratum]) -> list[Stratum]:
 def _source(stratum: Stratum, n_all: int) -> LongRunVariance:
     """Tell what a kind adds to the variance: no less than were its packets independent."""
     influence, alone = stratum.influence(n_all), stratum.alone(n_all)
-    if len(influence) < LEAST_FOR_WAVES:
+    if len(influence) < LEAST_CELLS:
         # as if all its packets were one
         n = float(stratum.n.sum())
         return LongRunVariance(alone * n, max(n - 1, 1.0))

@@ -49,9 +49,9 @@ def test_it_grows_with_the_square_of_the_unit() -> None:
     assert one.n_times == pytest.approx(other.n_times)
 
 
-@pytest.mark.parametrize("n", [8, 9, 31, 256])
+@pytest.mark.parametrize("n", [16, 17, 31, 256])
 def test_what_never_changes_does_not_scatter(n: int) -> None:
     found = long_run_variance(np.zeros(n))
     assert found.variance == 0
     assert found.n_times == np.inf
-    assert 2 <= found.df <= n / 4
+    assert 2 <= found.df <= n / 2
