@@ -60,7 +60,8 @@ class Plan:
         links: The segments (near, far) that are measured.
         torn: Per link, whether TCP changes its packet boundaries there.
         whole: Index of the whole path among the links, if it is more than one of them.
-        wide_ns: A packet unique at two points is one packet within this.
+        usual_ns: A packet unique at two points is one packet within this.
+        wide_ns: Equal packets that are farther apart are not the same one, unless they are late.
         horizon_ns: A frame can be decided when nothing older than this is to come.
         cover: Per component, start and end of the time that all points cover, reference time, ns.
         point_covers: Per point, start and end of the time that it covers, reference time, ns.
@@ -92,6 +93,7 @@ class Plan:
     links: Sequence[Pair]
     torn: Sequence[bool]
     whole: int | None
+    usual_ns: int
     wide_ns: int
     horizon_ns: int
     cover: Sequence[Pair]

@@ -44,7 +44,6 @@ def plan_matching(
     domains: Sequence[int],
     point_of: Sequence[Sequence[int | None]],
     divisions: Sequence[PointTree | None] = (),
-    *,
     lost_after_ns: int | None = None,
     range_ns: TimeRange = (None, None),
 ) -> Plan:
@@ -55,14 +54,13 @@ def plan_matching(
         domains: Clock domain of each point.
         point_of: Per file and part of it, the point.
         divisions: How each file is divided.
-        lost_after_ns: The waiting time after which a packet is lost; by default the slowest that
-            is found.
+        lost_after_ns: The waiting time after which a packet is lost; None: the slowest found.
         range_ns: Start and end of the reference time that is asked for.
 
     Returns:
         The plan, but for `is_short` and `sequences`, which are for the caller to tell.
     """
-    wide_ns, (links, whole) = usual_window_ns(findings), measured_links(findings)
+    wide_ns, (links, whole) = wide_window_ns(findings), measured_links(findings)
     return Plan(
         point_of=[list(of_file) for of_file in point_of],
         trees=list(divisions),
@@ -83,6 +81,7 @@ def plan_matching(
         links=links,
         torn=[_is_torn(findings, ends) for ends in links],
         whole=whole,
+        usual_ns=usual_window_ns(findings),
         wide_ns=wide_ns,
         horizon_ns=wide_ns + _slack_ns(findings),
         cover=_covers(findings),
@@ -146,7 +145,12 @@ def usual_window_ns(findings: Findings) -> int:
     """How long after or before its usual time a unique packet is still taken for the same one."""
     widths = [band.hi_ns - band.lo_ns for side in findings.bands for band in side.values()]
     usual_ns = LEAST_WINDOW_NS + WIDTHS * max(widths, default=0)
-    return min(max(usual_ns, min(2 * findings.tail_ns, MOST_TAIL_NS)), MOST_WINDOW_NS)
+    return min(usual_ns, MOST_WINDOW_NS)
+
+
+def wide_window_ns(findings: Findings) -> int:
+    """How far apart equal packets are looked at together: as far as what is slow, or more."""
+    return max(usual_window_ns(findings), min(2 * findings.tail_ns, MOST_TAIL_NS))
 
 
 def measured_links(findings: Findings) -> tuple[list[tuple[int, int]], int | None]:

@@ -60,6 +60,8 @@ impl Evidence {
     pub(crate) const BYTES_TWICE: u8 = 16;
     /// Which of equal packets within the window it continues is open.
     pub(crate) const BEGINS_IN_DOUBT: u8 = 32;
+    /// It and another, which nothing else was near, are one slow packet or two.
+    pub(crate) const SLOW_OR_TWO: u8 = 64;
 
     #[expect(clippy::cast_possible_truncation, reason = "to tell a few apart")]
     pub(crate) fn of(

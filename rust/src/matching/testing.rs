@@ -83,6 +83,7 @@ pub(crate) fn path(n: u16) -> Plan {
         links,
         torn,
         whole,
+        usual_ns: 100_000,
         wide_ns: 100_000,
         horizon_ns: 300_000,
         cover: vec![(i64::MIN, i64::MAX)],

@@ -72,6 +72,8 @@ pub struct Plan {
     /// Index into `links` of the whole path, if it is more than one segment.
     pub whole: Option<usize>,
     /// A packet unique at two points is one packet within this.
+    pub usual_ns: i64,
+    /// Equal packets that are farther apart are not the same one, unless they are late.
     pub wide_ns: i64,
     /// A frame can be decided when nothing older than this is to come.
     pub horizon_ns: i64,

@@ -10,7 +10,7 @@ import pytest
 
 from pcaplat.model.band import Band
 from pcaplat.model.centre import Centre
-from pcaplat.stages.match import measured_links, plan_matching, usual_window_ns
+from pcaplat.stages.match import measured_links, plan_matching, usual_window_ns, wide_window_ns
 from tests.support.alignments import START_NS, findings_of
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ class TestWindow:
         bands = ({(0, 1): Band(-100, 300, [])}, {(1, 0): Band(-1_000, 4_000, [])})
         assert usual_window_ns(found(bands=bands)) == 2 * MS + 20 * 5_000
 
-    def test_it_follows_the_tail_up_to_a_second(self) -> None:
-        assert usual_window_ns(found(tail_ns=40 * MS)) == 80 * MS
-        assert usual_window_ns(found(tail_ns=4000 * MS)) == 1000 * MS
+    def test_that_of_equal_packets_follows_the_tail_up_to_a_second(self) -> None:
+        assert wide_window_ns(found(tail_ns=40 * MS)) == 80 * MS
+        assert wide_window_ns(found(tail_ns=4000 * MS)) == 1000 * MS
 
     def test_the_waiting_time_is_another_thing(self) -> None:
         plan = plan_matching(found(), [0, 1, 2], POINT_OF, lost_after_ns=77)
-        assert (plan.wide_ns, plan.lost_after_ns) == (2 * MS, 77)
+        assert (plan.usual_ns, plan.wide_ns, plan.lost_after_ns) == (2 * MS, 2 * MS, 77)
 
 
 class TestPlan:

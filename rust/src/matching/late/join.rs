@@ -3,6 +3,7 @@
 use crate::base::error::Result;
 use crate::matching::counts::totals::Totals;
 use crate::matching::counts::{Keep, LatePair, LateStep, Tally};
+use crate::matching::evidence::Evidence;
 use crate::matching::late::decided::read_decided;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
 use crate::matching::late::leftovers::Leftovers;
@@ -10,7 +11,7 @@ use crate::matching::late::odds::Odds;
 use crate::matching::late::order::LateOrder;
 use crate::matching::late::outcomes::Renamed;
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::verdict::{Kinship, joints, pairs_in_number, relatives};
+use crate::matching::late::verdict::{Kinship, is_alone, joints, pairs_in_number, relatives};
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::Observation;
 use crate::matching::outcome::Status;
@@ -156,7 +157,7 @@ impl LateJoin<'_> {
         } = self;
         leftovers.runs.read(&mut |same| {
             for kinship in kinships((plan, topology), same) {
-                odds.note(&kinship);
+                odds.note(plan, &kinship);
             }
             Ok(())
         })
@@ -202,7 +203,7 @@ impl LateJoin<'_> {
     /// Waits for what is a slow packet rather than two, and cannot be told: it is not lost.
     fn wait_for(&mut self, parts: &[Leftover]) {
         if let [first, .., last] = parts
-            && self.odds.is_likely(self.plan, parts)
+            && self.is_rather_one(parts)
         {
             let ends = (&first.first, &last.last);
             joints(parts)
@@ -258,10 +259,10 @@ impl LateJoin<'_> {
     ) -> Result<()> {
         leftovers.runs.read(&mut |same| {
             for packet in self.all_packets(same, waits) {
-                let status = if packet.len() > 1 {
-                    Status::Matched
-                } else {
-                    Status::Unmatched
+                let status = match packet.as_slice() {
+                    [alone] if alone.is_slow_or_two() => Status::Ambiguous,
+                    [_] => Status::Unmatched,
+                    _ => Status::Matched,
                 };
                 for part in packet.iter().filter(|part| part.is_uncounted) {
                     all.counts.note(self.plan, &part.first, status);
@@ -309,13 +310,18 @@ impl LateJoin<'_> {
         found
     }
 
+    /// Whether parts are one slow packet rather than two, or nothing else of their packet ID was near.
+    fn is_rather_one(&self, parts: &[Leftover]) -> bool {
+        is_alone(self.plan, parts) || self.odds.is_likely(self.plan, parts)
+    }
+
     fn judged(&self, parts: &[Leftover], are_all: bool) -> Judged {
         match Kinship::of((self.plan, &self.topology), parts, are_all) {
             Some(Kinship::Slow(slow)) if self.odds.doubt(self.plan, &slow).is_some() => {
                 Judged::One(slow)
             }
             Some(Kinship::Slow(slow)) => Judged::Open {
-                is_likely: self.odds.is_likely(self.plan, &slow),
+                is_likely: self.is_rather_one(&slow),
             },
             Some(Kinship::Several(_)) if are_all => Judged::Open { is_likely: false },
             _ => Judged::Apart,
@@ -379,6 +385,11 @@ impl LateJoin<'_> {
             self.tally.count_doubted_path(&up.first, &down.last);
         }
         let is_no_loss = is_likely || is_captured(self.plan, &up, down);
+        for at in [end, beginning] {
+            if let Some(part) = parts.get_mut(at).filter(|_| is_likely) {
+                part.first.evidence.add(Evidence::SLOW_OR_TWO);
+            }
+        }
         if is_no_loss && let Some(part) = parts.get_mut(end) {
             part.lost = None;
         }

@@ -93,6 +93,11 @@ impl Leftover {
         self.n_copies != [0; 2]
     }
 
+    /// Whether it may be one slow packet with another part, or two.
+    pub(crate) fn is_slow_or_two(&self) -> bool {
+        self.first.evidence.is(Evidence::SLOW_OR_TWO)
+    }
+
     pub(crate) fn is_single(&self) -> bool {
         self.from.is_none()
     }

@@ -7,6 +7,7 @@
 //! packet explains them far better than two packets do ([`odds`]). What is left then is lost if the
 //! waiting time of its segment ([`waiting`]) had passed before the captures ended.
 
+pub(crate) mod alone;
 pub(crate) mod decided;
 pub(crate) mod join;
 pub(crate) mod leftover;

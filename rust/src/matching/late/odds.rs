@@ -16,7 +16,7 @@ use crate::base::hash::mixed;
 use crate::base::hashed::HashedMap;
 use crate::matching::late::decided::Decided;
 use crate::matching::late::leftover::Leftover;
-use crate::matching::late::verdict::{Kinship, joints};
+use crate::matching::late::verdict::{Kinship, is_alone, joints};
 use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::Plan;
 
@@ -40,6 +40,8 @@ struct Recurrences {
     /// Those of them whose packet ID was seen again.
     again: f64,
     slow: f64,
+    /// The same, alone in the window, of packet IDs that were decided at other times.
+    slow_again: f64,
     reversed: f64,
     /// Those that begin late, of packet IDs that were decided.
     begun: f64,
@@ -126,7 +128,7 @@ impl Odds {
 
     /// Notes the leftovers of a packet ID, once all that was decided is known.
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
-    pub(crate) fn note(&mut self, kinship: &Kinship) {
+    pub(crate) fn note(&mut self, plan: &Plan, kinship: &Kinship) {
         let (Kinship::Slow(parts) | Kinship::Reversed(parts)) = kinship else {
             return self.note_other(kinship);
         };
@@ -141,6 +143,9 @@ impl Odds {
         match (others, kinship) {
             (Some(Others::Nothing), Kinship::Slow(_)) => more.slow = n,
             (Some(Others::Nothing), _) => more.reversed = n,
+            (_, Kinship::Slow(parts)) if is_alone(plan, parts) => {
+                (more.slow_again, more.again) = (n, 1.0);
+            }
             _ => more.again = 1.0,
         }
         self.add(first, &more);
@@ -190,9 +195,10 @@ impl Odds {
     /// The share of leftovers like these that are of two packets; `None` if nothing says so.
     fn false_frac(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
         let first = parts.first()?;
-        self.others
-            .get(&first.first.key)
-            .filter(|others| **others == Others::Nothing)?;
+        let is_again = *self.others.get(&first.first.key)? != Others::Nothing;
+        if is_again && !is_alone(plan, parts) {
+            return None;
+        }
         let of_flow = self.of_flow.get(&first.flow_way())?;
         // a run of packets that all seem late is as likely a script's, lost once, and once not captured
         if of_flow.slow > FEW && of_flow.decided < of_flow.slow {
@@ -205,11 +211,15 @@ impl Odds {
         let most_missed = joints(parts)
             .map(|(_, down)| missed(down.point))
             .fold(0.0, f64::max);
-        let again_frac = of_flow.again_frac(self.all.again_frac(UNKNOWN));
-        let n_false = again_frac * most_missed * of_flow.ended + of_flow.reversed;
-        let expected = of_flow.leftovers * self.all.slow_frac();
-        let n_slow = of_flow.slow - 1.0 + expected.min(1.0);
-        Some(n_false / n_slow)
+        let n_like = |of: &Recurrences| if is_again { of.slow_again } else { of.slow };
+        let n_again = if is_again {
+            of_flow.again
+        } else {
+            of_flow.again_frac(self.all.again_frac(UNKNOWN)) * of_flow.ended
+        };
+        let n_false = n_again * most_missed + of_flow.reversed;
+        let expected = of_flow.leftovers * n_like(&self.all) / self.all.leftovers.max(1.0);
+        Some(n_false / (n_like(of_flow) - 1.0 + expected.min(1.0)))
     }
 
     /// Of leftovers in the order that causality forbids, those that would be taken for slow packets.
@@ -236,17 +246,13 @@ impl Recurrences {
         (self.begun + of_others) / (self.begun + self.decided + 1.0)
     }
 
-    /// The share of leftovers that look like slow packets.
-    fn slow_frac(&self) -> f64 {
-        self.slow / self.leftovers.max(1.0)
-    }
-
     fn add(&mut self, more: &Self) {
         self.leftovers += more.leftovers;
         self.ended += more.ended;
         self.begun += more.begun;
         self.again += more.again;
         self.slow += more.slow;
+        self.slow_again += more.slow_again;
         self.reversed += more.reversed;
     }
 }
@@ -254,6 +260,7 @@ impl Recurrences {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matching::evidence::Evidence;
     use crate::matching::observation::Observation;
     use crate::matching::streams::Lost;
     use crate::matching::testing::{observation, path};
@@ -302,7 +309,7 @@ mod tests {
             });
         }
         for one in kinships {
-            odds.note(one);
+            odds.note(&plan(), one);
         }
         odds
     }
@@ -384,7 +391,7 @@ mod tests {
             odds.note_others(&seen, others);
         }
         for one in &all {
-            odds.note(one);
+            odds.note(&plan(), one);
         }
         odds
     }
@@ -412,6 +419,32 @@ mod tests {
             !is_likely(Others::Decided),
             "half of what begins was missed"
         );
+    }
+
+    #[test]
+    fn a_slow_packet_alone_in_its_time_is_one_though_its_packet_id_came_at_other_times() {
+        let wide = Plan {
+            wide_ns: 2_000_000,
+            ..path(2)
+        };
+        let doubt = |evidence: u8| {
+            let mut parts = vec![part(1000, 7, 0), part(1000, 7, 1)];
+            if let Some(down) = parts.last_mut() {
+                down.first.evidence.add(evidence);
+            }
+            let slow = Kinship::Slow(parts.clone());
+            let mut odds = Odds::new(0);
+            odds.ask(&slow);
+            odds.note_decided(&Decided {
+                key: 1000,
+                flow_way: 0,
+                aligned_ns: 0,
+            });
+            odds.note(&wide, &slow);
+            odds.doubt(&wide, &parts)
+        };
+        assert!(doubt(Evidence::SLOW_OR_TWO).is_some());
+        assert_eq!(doubt(0), None, "others may lie between");
     }
 
     #[test]

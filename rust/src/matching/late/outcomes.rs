@@ -7,7 +7,7 @@ use crate::matching::counts::match_rows::{TRAJECTORY, VALUES};
 use crate::matching::late::leftover::Leftover;
 use crate::matching::observation::FrameId;
 use crate::matching::outcome::{NO_TRAJECTORY, Status, path_in};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, rename};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
@@ -19,6 +19,8 @@ pub(crate) struct Renamed {
     of_part: HashMap<i64, i64>,
     /// The same of parts of one frame, which had no trajectory.
     of_frame: HashMap<FrameId, i64>,
+    /// Parts of one frame that may be of one packet with others.
+    undecided: HashSet<FrameId>,
 }
 
 impl Renamed {
@@ -40,8 +42,11 @@ impl Renamed {
         }
     }
 
-    /// Takes a part that is no part of any other: its copies are of no packet that was matched.
+    /// Takes a part that is joined with no other: its copies are of no packet that was matched.
     pub(crate) fn leave_alone(&mut self, part: &Leftover) {
+        if part.is_uncounted && part.is_slow_or_two() {
+            self.undecided.insert(part.first.frame);
+        }
         if part.is_uncounted && part.has_copies() {
             self.of_part
                 .insert(part.first.frame.packed(), NO_TRAJECTORY);
@@ -50,7 +55,7 @@ impl Renamed {
 
     /// Puts the outcomes of the frames of all files right.
     pub(crate) fn write_outcomes(&self, directory: &Path, n_files: usize) -> Result<()> {
-        if self.of_part.is_empty() && self.of_frame.is_empty() {
+        if self.of_part.is_empty() && self.of_frame.is_empty() && self.undecided.is_empty() {
             return Ok(());
         }
         (0..n_files).try_for_each(|file| {
@@ -66,6 +71,7 @@ impl Renamed {
         let [status, trajectory @ ..] = octets;
         let (status, trajectory) = match self.of_frame.get(&frame) {
             Some(trajectory) => (Status::Matched as u8, *trajectory),
+            None if self.undecided.contains(&frame) => (Status::Ambiguous as u8, NO_TRAJECTORY),
             None => (status, self.name(i64::from_le_bytes(trajectory))),
         };
         let mut octets = [status; RECORD_BYTES];

@@ -40,13 +40,10 @@ impl Kinship {
         let delays_ns: Vec<i64> = joints(&parts)
             .map(|(up, down)| down.aligned_ns.saturating_sub(up.aligned_ns))
             .collect();
-        // within the window it was decided before, with all that lay there
-        Some(if delays_ns.iter().all(|ns| *ns > plan.wide_ns) {
+        let is_open = joints(&parts).all(|(up, down)| is_undecided(plan, up, down));
+        Some(if is_open && delays_ns.iter().all(|ns| *ns > 0) {
             Self::Slow(parts)
-        } else if delays_ns
-            .iter()
-            .all(|ns| ns.saturating_neg() > plan.wide_ns)
-        {
+        } else if is_open && delays_ns.iter().all(|ns| *ns < 0) {
             Self::Reversed(parts)
         } else {
             Self::Several(first)
@@ -132,9 +129,25 @@ fn is_continued(
     let waited_ns = topology
         .between(from.point, to.point)
         .map_or(0, |crossing| waits.of(crossing));
-    to.aligned_ns.saturating_sub(from.aligned_ns) > plan.wide_ns
+    to.aligned_ns > from.aligned_ns
+        && is_undecided(plan, from, to)
         && delay_ns(plan, up.direction, from, to) <= waited_ns
         && may_be_one(&[*up, *down])
+}
+
+/// Within the window it was decided before, with all that lay there, but for what is alone and late.
+fn is_undecided(plan: &Plan, up: &Observation, down: &Observation) -> bool {
+    down.aligned_ns.abs_diff(up.aligned_ns) > plan.wide_ns.unsigned_abs()
+        || down.evidence.is(Evidence::SLOW_OR_TWO)
+}
+
+/// Whether nothing but one packet or two lay in the window.
+pub(crate) fn is_alone(plan: &Plan, parts: &[Leftover]) -> bool {
+    let wide_ns = plan.wide_ns.unsigned_abs();
+    joints(parts).all(|(up, down)| {
+        down.evidence.is(Evidence::SLOW_OR_TWO)
+            && down.aligned_ns.abs_diff(up.aligned_ns) <= wide_ns
+    })
 }
 
 /// Whether parts may be of one packet by where they were seen, each behind the one before it.
@@ -225,6 +238,16 @@ mod tests {
         assert_eq!(told(&[head, part(&[(3, LATE_NS)])]), "slow");
         let slow_twice = [head, part(&[(2, LATE_NS)]), part(&[(3, 2 * LATE_NS)])];
         assert_eq!(told(&slow_twice), "slow");
+    }
+
+    #[test]
+    fn parts_within_the_window_are_open_only_if_they_were_alone_in_it() {
+        let (head, mut tail) = (part(&[(0, 0), (1, 5)]), part(&[(2, 50_000)]));
+        assert_eq!(told(&[head, tail]), "several");
+        assert!(!is_alone(&path(4), &[head, tail]));
+        tail.first.evidence.add(Evidence::SLOW_OR_TWO);
+        assert_eq!(told(&[head, tail]), "slow");
+        assert!(is_alone(&path(4), &[head, tail]));
     }
 
     #[test]

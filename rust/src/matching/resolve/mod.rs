@@ -17,6 +17,7 @@ pub(crate) mod trellis;
 pub(crate) mod undecided;
 
 use crate::matching::evidence::{By, Evidence};
+use crate::matching::late::alone::{alone_anywhere_ns, is_one};
 use crate::matching::observation::Observation;
 use crate::matching::resolve::assign::Cluster;
 use crate::matching::resolve::copies::{CopyRules, Folded, NEARLY_ALL};
@@ -37,6 +38,8 @@ pub(crate) struct Resolver {
     votes: Votes,
     /// No band is wider: observations of one packet at neighbours are closer than this.
     gap_ns: i64,
+    /// Observations that are alone, and no farther apart, are one packet wherever they were seen.
+    plain_ns: i64,
     folded: Folded,
     recurrence: Recurrence,
     /// How often identities like the present one were known to come again before it.
@@ -51,6 +54,7 @@ impl Resolver {
     pub(crate) fn new(plan: Arc<Plan>, gap_ns: i64) -> Self {
         Self {
             topology: Topology::new(&plan),
+            plain_ns: alone_anywhere_ns(&plan).min(plan.horizon_ns),
             plan,
             votes: Votes::default(),
             gap_ns,
@@ -120,8 +124,7 @@ impl Resolver {
                 return false;
             }
         }
-        let most_ns = self.plan.wide_ns.min(self.plan.horizon_ns);
-        to_ns.saturating_sub(from_ns) <= most_ns && points_are_distinct(observations)
+        to_ns.saturating_sub(from_ns) <= self.plain_ns && points_are_distinct(observations)
     }
 
     /// Observations of packets that each point saw once, all within the time of one packet.
@@ -325,12 +328,19 @@ impl Resolver {
         copies.copied_frac >= NEARLY_ALL && copies.admits(gap_ns)
     }
 
-    /// One observation a point: one packet, as far as neighbours are close enough.
+    /// One observation a point: one packet, as far as neighbours are close enough. Where much later ones may
+    /// be another packet, the odds of late packets are asked.
     fn join(&self, run: &mut [Observation], direction: Direction, sink: &mut dyn Sink) {
         run.sort_unstable_by_key(|observation| self.plan.place(direction, observation.point));
-        let wide_ns = self.plan.wide_ns.unsigned_abs();
-        for packet in run.chunk_by(|a, b| b.aligned_ns.abs_diff(a.aligned_ns) <= wide_ns) {
+        let mut before: Option<Observation> = None;
+        for packet in run.chunk_by_mut(|a, b| is_one(&self.plan, direction, a, b)) {
+            if let (Some(last), Some(first)) = (before, packet.first_mut())
+                && later_ns(&last, first).unsigned_abs() <= self.plan.wide_ns.unsigned_abs()
+            {
+                first.evidence.add(Evidence::SLOW_OR_TWO);
+            }
             sink.trajectory(packet, direction, &self.folded);
+            before = packet.last().copied();
         }
     }
 

@@ -155,6 +155,21 @@ fn a_retransmission_is_another_packet_and_no_copy() {
 }
 
 #[test]
+fn what_is_alone_and_much_later_is_left_to_the_odds_where_points_miss_packets() {
+    let after = |after_ns| vec![observation(1, 0, 0), observation(1, 1, after_ns)];
+    let mut plan = path(2);
+    (plan.wide_ns, plan.horizon_ns) = (50 * plan.usual_ns, 100 * plan.usual_ns);
+    let beyond_ns = 2 * plan.usual_ns;
+    assert_eq!(points(&resolve(plan.clone(), after(beyond_ns))), [[0, 1]]);
+    for band in plan.bands.iter_mut().flatten() {
+        (band.lost_frac, band.phantom_frac) = (0.02, 0.02);
+    }
+    let taken = resolve(plan.clone(), after(beyond_ns));
+    assert_eq!(points(&taken), [[0], [1]]);
+    assert_eq!(points(&resolve(plan, after(50))), [[0, 1]]);
+}
+
+#[test]
 fn the_same_bytes_in_one_band_are_ambiguous() {
     let seen = vec![
         observation(1, 0, 0),

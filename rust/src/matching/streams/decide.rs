@@ -1,5 +1,6 @@
 //! The decision about pieces of one stream that were seen about the same time.
 
+use crate::matching::late::alone::alone_within_ns;
 use crate::matching::observation::Observation;
 use crate::matching::streams::byte_set::Span;
 use crate::matching::streams::pairs::{ByteEnd, Pair, PairRules, PairVerdict, common, find, judge};
@@ -126,11 +127,11 @@ impl Batch<'_> {
     /// Pairs last observations at one point with first observations at another, for bytes not found yet.
     fn join(&mut self, (up, down): (u16, u16), is_leap: bool, to: &mut dyn Said) {
         let may_be = |piece: &StreamSegment| !is_leap || !piece.found.is_doubtful;
-        let ups = self.ends(|piece| {
+        let ups = self.ends(up, |piece| {
             let last = piece.observations.last().filter(|last| last.point == up)?;
             (may_be(piece) && piece.found.after.n_missing(piece.bytes) > 0).then_some(*last)
         });
-        let mut downs = self.ends(|piece| {
+        let mut downs = self.ends(up, |piece| {
             let first = piece
                 .observations
                 .first()
@@ -162,16 +163,22 @@ impl Batch<'_> {
         }
     }
 
-    fn ends(&self, observation_of: impl Fn(&StreamSegment) -> Option<Observation>) -> Vec<ByteEnd> {
+    /// Observations of pieces that may be of a pair with one at a point.
+    fn ends(
+        &self,
+        up: u16,
+        observation_of: impl Fn(&StreamSegment) -> Option<Observation>,
+    ) -> Vec<ByteEnd> {
         let pieces = self.pieces.iter().enumerate();
         let ends = pieces.filter_map(|(piece, one)| {
-            let observation = observation_of(one)?;
+            let (observation, first) = (observation_of(one)?, one.observations.first()?);
             Some(ByteEnd {
                 piece,
                 key: observation.key,
                 bytes: one.bytes,
                 aligned_ns: observation.aligned_ns,
                 ending: one.ending,
+                equal_within_ns: alone_within_ns(self.plan, self.direction, (up, first.point)),
             })
         });
         ends.collect()
@@ -250,8 +257,8 @@ impl Batch<'_> {
         let only = |piece: &StreamSegment, here: u16, there: u16| {
             at(piece, here).filter(|_| at(piece, there).is_none())
         };
-        let ups = self.ends(|piece| only(piece, up, down));
-        let mut downs = self.ends(|piece| only(piece, down, up));
+        let ups = self.ends(up, |piece| only(piece, up, down));
+        let mut downs = self.ends(up, |piece| only(piece, down, up));
         let rules = PairRules {
             within_ns: self.within_ns,
             band: self.plan.band(self.direction, up, down),

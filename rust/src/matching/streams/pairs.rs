@@ -24,6 +24,8 @@ pub(crate) struct ByteEnd {
     pub(crate) aligned_ns: i64,
     /// How whole-packet matching left it.
     pub(crate) ending: Ending,
+    /// How far it is at most from a packet of the same bytes that nothing says is another one.
+    pub(crate) equal_within_ns: i64,
 }
 
 /// What is known of a pair.
@@ -146,7 +148,9 @@ fn possible(up: &ByteEnd, down: &ByteEnd, rules: PairRules<'_>) -> Option<Pair> 
     let is_equal = up.bytes == down.bytes;
     // which of several packets of the same bytes it is was asked, and cannot be told
     let is_untold = up.ending != Ending::Known || down.ending == Ending::Ambiguous;
-    let may_be = !is_equal || (rules.may_be_equal && up.key == down.key && !is_untold);
+    let is_within = || off_ns <= down.equal_within_ns.unsigned_abs();
+    let may_be =
+        !is_equal || (rules.may_be_equal && up.key == down.key && !is_untold && is_within());
     (is_near && may_be && up.piece != down.piece).then_some(Pair {
         up: up.piece,
         down: down.piece,
@@ -311,6 +315,7 @@ mod tests {
             bytes,
             aligned_ns: at_us * US,
             ending: Ending::Known,
+            equal_within_ns: i64::MAX,
         }
     }
 
