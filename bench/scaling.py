@@ -150,8 +150,11 @@ def one(run: str, kept: Path, files: list[str]) -> None:
 
 def digests_of(folder: Path) -> dict[str, str]:
     """Give the digest of each table that was written."""
-    tables = sorted(folder.glob("*.parquet"))
-    return {one.name: hashlib.sha256(one.read_bytes()).hexdigest() for one in tables}
+    found = {}
+    for table in sorted(folder.glob("*.parquet")):
+        with table.open("rb") as file:
+            found[table.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
 
 
 @contextmanager
@@ -194,7 +197,7 @@ def on_dask(mark: Path, *, is_killed: bool) -> Iterator[dict[str, Any]]:
     """Give the options for Dask with two worker processes, one of which may be killed."""
     from distributed import Client, LocalCluster  # noqa: PLC0415 - its cost is a run's
 
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     with cluster, Client(cluster) as client:
         executor = client.get_executor()
         yield {"executor": Dying(executor, mark) if is_killed else executor, "slices": N_SLICES}

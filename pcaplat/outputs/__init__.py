@@ -21,7 +21,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pcaplat.model.files.object_stores import check_target, is_remote, send
-from pcaplat.outputs.folder import give_back_memory, new_folder
+from pcaplat.outputs.folder import new_folder
+from pcaplat.run.rows.memory import give_back_memory
 
 if TYPE_CHECKING:
     from pcaplat.outputs.report import Topic
@@ -143,6 +144,7 @@ def write(
     """
     left_out = {"pcapng": not pcapng, "unmatched": not unmatched}
     with _folder(str(directory), overwrite=overwrite) as scratch:
+        give_back_memory()
         # what draws takes as much memory as what writes tables, and is gone when it has drawn
         drawn = {name: output(name).draw(result) for name in outputs_with("draw")}
         # while the tables are written the traffic is counted, which may give a further warning

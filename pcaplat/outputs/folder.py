@@ -5,7 +5,6 @@ import fcntl
 import glob
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -234,13 +233,3 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def give_back_memory() -> None:
-    """Return to the system what was freed: glibc and Arrow keep it, the more threads the more."""
-    import ctypes  # seldom needed
-
-    if arrow := sys.modules.get("pyarrow"):
-        arrow.default_memory_pool().release_unused()
-    with suppress(AttributeError, OSError):  # other C libraries need no such call, and have none
-        ctypes.CDLL(None).malloc_trim(0)

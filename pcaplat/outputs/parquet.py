@@ -38,7 +38,7 @@ def files() -> list[str]:
 
 def save(result: "Result", directory: Path) -> None:
     """Write the tables into a folder."""
-    from pcaplat.outputs.folder import give_back_memory
+    from pcaplat.run.rows.memory import give_back_memory
 
     made_by = {f"pcaplat.{name}": text for name, text in result.made_by.items()}
     packets, matches, lost, *others = _tables()
@@ -83,7 +83,7 @@ class SmallTables:
     def write(self, counted: "list[CountedTraffic]", folder: Path) -> None:
         """Write them into a folder; `counted` is the traffic, if it is not in the rows."""
         from pcaplat.model.blocks import block_rows
-        from pcaplat.outputs.folder import give_back_memory
+        from pcaplat.run.rows.memory import give_back_memory
 
         rows = {**self.rows, "blocks": block_rows(self.blocks)}
         if self.traffic:
@@ -118,9 +118,9 @@ class TableTask:
 
     def run(self) -> "TaskResult":
         """Write it, and return what was counted meanwhile."""
-        from pcaplat.outputs.folder import give_back_memory
         from pcaplat.run.engines.tasks import TaskResult
         from pcaplat.run.rows.large import packed
+        from pcaplat.run.rows.memory import give_back_memory
 
         own = mkdtemp(prefix=f"{self.table.name}-", dir=self.folder)
         counted: list[CountedTraffic] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,9 @@ def test_spark_writes_what_threads_write(
     scaling: ModuleType, files: list[str], wanted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     python: Path = python_with_spark()
+    # a client in this process, of another test, says in them that all sessions are remote
+    for name in [name for name in os.environ if name.startswith("SPARK_")]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("PYSPARK_PYTHON", str(python))
     monkeypatch.setattr(sys, "executable", str(python))
     _, answer = scaling.measured(files, "spark:local-cluster[2,1,1024]*4+o")

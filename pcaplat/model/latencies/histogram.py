@@ -5,11 +5,16 @@ found by bisection: a quantile looks at the few bins about it, not at all.
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pcaplat.model.arrays import Floats, Ints
 from pcaplat.records import dataclass
+
+BINS_AT_ONCE = 1 << 15
+"""Bins that are added up at one time: what that takes is several times as much as they do."""
 
 
 @dataclass(frozen=True)
@@ -33,29 +38,35 @@ class Bins:
         cell = np.searchsorted(values, value)
         in_all = np.asarray(np.bincount(cell, counts, len(values)), np.float64)
         cell += block * len(values)
+        if (n_blocks + 1) * len(values) <= np.iinfo(np.int32).max:
+            cell = cell.astype(np.int32)
         if np.any(cell[1:] < cell[:-1]):
             order = np.argsort(cell)
             cell, counts = cell[order], counts[order]
         return cls(values, n_blocks, cell, counts, in_all)
 
     @cached_property
-    def _reached(self) -> Floats:
-        reached = np.zeros(len(self.counts) + 1)
-        np.cumsum(self.counts, out=reached[1:])
+    def _reached(self) -> NDArray[Any]:
+        is_short = self.in_all.sum() <= np.iinfo(np.int32).max
+        reached = np.zeros(len(self.counts) + 1, np.int32 if is_short else np.int64)
+        np.cumsum(self.counts, out=reached[1:], dtype=reached.dtype)
         return reached
 
     def _before(self, column: int) -> Ints:
         """Of each block, how many occupied bins lie before one of its values, in all blocks."""
-        return np.searchsorted(self.cell, np.arange(self.n_blocks) * len(self.values) + column)
+        wanted = np.arange(self.n_blocks) * len(self.values) + column
+        # of another type, it would make a copy of all cells
+        return np.searchsorted(self.cell, wanted.astype(self.cell.dtype))
 
     def below(self, end: int) -> Floats:
         """Of each block, how many lie in its first `end` values."""
-        return np.asarray(self._reached[self._before(end)] - self._reached[self._before(0)])
+        n_below = self._reached[self._before(end)] - self._reached[self._before(0)]
+        return np.asarray(n_below, np.float64)
 
     def totals(self, n_blocks: int) -> Floats:
         """How often each value stands in the first blocks."""
         n_values = len(self.values)
-        at = np.searchsorted(self.cell, n_blocks * n_values)
+        at = np.searchsorted(self.cell, self.cell.dtype.type(n_blocks * n_values))
         left = np.bincount(self.cell[at:] % n_values, self.counts[at:], n_values)
         return np.asarray(self.in_all - left)
 
@@ -71,15 +82,19 @@ class Bins:
             return np.zeros((n_rows, 0))
         starts, ends = self._before(first), self._before(last + 1)
         before, behind = self.below(first), self.below(len(self.values)) - self.below(last + 1)
+        n_at_once = max(1, n_rows * BINS_AT_ONCE // max(1, len(self.cell)))
+        counts = np.zeros((n_rows, n_columns))
+        for row in range(0, n_rows, n_at_once):
+            fine = np.arange(row * length, min(row + n_at_once, n_rows) * length)
+            lengths = (ends - starts)[fine]
+            skipped = np.repeat(starts[fine] - (np.cumsum(lengths) - lengths), lengths)
+            at = np.arange(len(skipped)) + skipped
+            fine = np.repeat(fine, lengths)
+            column = self.cell[at] - fine * len(self.values) - first
+            cell = (fine // length - row) * n_columns + column
+            some = counts[row : row + n_at_once]
+            some += np.bincount(cell, self.counts[at], some.size).reshape(some.shape)
         n_fine = n_rows * length
-        lengths = (ends - starts)[:n_fine]
-        skipped = np.repeat(starts[:n_fine] - (np.cumsum(lengths) - lengths), lengths)
-        at = np.arange(len(skipped)) + skipped
-        fine = np.repeat(np.arange(n_fine), lengths)
-        column = self.cell[at] - fine * len(self.values) - first
-        cell = fine // length * n_columns + column
-        counts = np.asarray(np.bincount(cell, self.counts[at], n_rows * n_columns), np.float64)
-        counts = counts.reshape(n_rows, n_columns)
         counts[:, 0] += before[:n_fine].reshape(n_rows, length).sum(axis=1)
         counts[:, -1] += behind[:n_fine].reshape(n_rows, length).sum(axis=1)
         return counts

@@ -27,6 +27,7 @@ from pcaplat.run.engines.extents import SurveyJob, survey
 from pcaplat.run.engines.local import LocalEngine
 from pcaplat.run.engines.tasks import TASKS_A_WORKER, Task, TaskResult
 from pcaplat.run.engines.unfinished import Unfinished
+from pcaplat.run.rows.memory import give_back_memory
 
 
 @dataclass(frozen=True)
@@ -237,5 +238,7 @@ class SlicedEngine(LocalEngine):
             matched = (note(one) for one in run(job.matches(read)))
             return job.added_up([*chain(read, matched)], directory)
         finally:
+            # of the survey much was freed, and of what tasks returned
+            give_back_memory()
             if state:
                 state.lock.close()

@@ -38,7 +38,7 @@ def engines(sail: str) -> Iterator[dict[str, dict[str, Any]]]:
     """Options of merge for each, with another number of slices each."""
     with (
         ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield {

@@ -43,7 +43,7 @@ def document() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def dask() -> Iterator[Client]:
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield client

@@ -77,7 +77,9 @@ def test_a_local_cluster_gives_the_same_bytes(
     script, marks = tmp_path / "script.py", tmp_path / "killed"
     script.write_text(SCRIPT, "utf-8")
     given = [tmp_path / "spark", marks if killed else "", *FILES]
-    env = os.environ | {"PYSPARK_PYTHON": str(python)}
+    # a client in this process, of another test, says in them that all sessions are remote
+    own = {name: to for name, to in os.environ.items() if not name.startswith("SPARK_")}
+    env = own | {"PYSPARK_PYTHON": str(python)}
     subprocess.run([str(one) for one in (python, script, *given)], check=True, env=env)
     died = {one.name.removeprefix("killed-") for one in tmp_path.glob("killed-*")}
     kinds = {"SurveyTask", "ReadTask", "SliceTask", "TableTask"}
