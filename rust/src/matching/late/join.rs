@@ -330,8 +330,8 @@ impl LateJoin<'_> {
 
     /// How long is waited for packets, with those counted elsewhere.
     fn waits(&mut self, leftovers: &mut Leftovers, others: &Totals) -> Result<WaitingTimes> {
-        let told = WaitingTimes::found(self.plan, [others, self.tally.totals()]);
-        self.wait_for_equal(leftovers, &told)?;
+        let twice = WaitingTimes::found_twice(self.plan, [others, self.tally.totals()]);
+        self.wait_for_equal(leftovers, &twice)?;
         Ok(WaitingTimes::found(
             self.plan,
             [others, self.tally.totals()],
@@ -347,7 +347,7 @@ impl LateJoin<'_> {
             for parts in relatives(&self.topology, same) {
                 if let Judged::Open { is_likely } = self.judged(&parts, same.are_all) {
                     let at = (&**self.plan, &self.topology);
-                    for ends in pairs_in_number(at, &parts, &waits.twice()) {
+                    for ends in pairs_in_number(at, &parts, waits) {
                         self.wait_for_pair(&parts, ends, is_likely);
                     }
                 }

@@ -18,6 +18,15 @@ pub(crate) struct WaitingTimes(Vec<[i64; 2]>);
 impl WaitingTimes {
     /// Those of a run: what was asked for, or what the slowest took, twenty times the usual at least.
     pub(crate) fn found(plan: &Plan, counted: [&Totals; 2]) -> Self {
+        Self::of_slowest(plan, counted, 1)
+    }
+
+    /// The same, were the slowest twice as slow.
+    pub(crate) fn found_twice(plan: &Plan, counted: [&Totals; 2]) -> Self {
+        Self::of_slowest(plan, counted, 2)
+    }
+
+    fn of_slowest(plan: &Plan, counted: [&Totals; 2], times: i64) -> Self {
         let slowest_ns = |index: usize, side: usize| {
             let tallies = counted
                 .iter()
@@ -26,17 +35,11 @@ impl WaitingTimes {
         };
         let of_link = |(index, (near, far)): (usize, &(u16, u16))| {
             [(0, (*near, *far)), (1, (*far, *near))].map(|(side, ends)| {
-                let found = slowest_ns(index, side).map(|ns| threshold_ns(plan, ends, ns));
+                let found = slowest_ns(index, side).map(|ns| threshold_ns(plan, ends, ns, times));
                 plan.lost_after_ns.or(found).unwrap_or(0)
             })
         };
         Self(plan.links.iter().enumerate().map(of_link).collect())
-    }
-
-    /// Twice as long.
-    pub(crate) fn twice(&self) -> Self {
-        let doubled = |both: &[i64; 2]| both.map(|ns| ns.saturating_mul(2));
-        Self(self.0.iter().map(doubled).collect())
     }
 
     /// How long is waited for what crosses a link.
@@ -53,14 +56,15 @@ fn direction_of(plan: &Plan, (up, down): (u16, u16)) -> Direction {
 }
 
 /// The slowest that was found is told as [`crate::matching::counts::totals::LinkTally::slowest_ns`] does.
-fn threshold_ns(plan: &Plan, (up, down): (u16, u16), slowest_ns: i64) -> i64 {
+fn threshold_ns(plan: &Plan, (up, down): (u16, u16), slowest_ns: i64, times: i64) -> i64 {
     let direction = direction_of(plan, (up, down));
     let usual_ns = usual_ns(plan, direction, up, down);
     let width_ns = |band: &Band| band.hi_ns.saturating_sub(band.lo_ns);
     let scale_ns = usual_ns.or_else(|| plan.band(direction, up, down).map(width_ns));
     let beside_ns = usual_ns.filter(|_| !plan.same_clock(up, down)).unwrap_or(0);
     let slowest_ns = slowest_ns.saturating_add(beside_ns);
-    slowest_ns.max(scale_ns.unwrap_or(0).saturating_mul(LEAST_TIMES))
+    let least_ns = scale_ns.unwrap_or(0).saturating_mul(LEAST_TIMES);
+    slowest_ns.saturating_mul(times).max(least_ns)
 }
 
 /// How long a packet took from one point to another, as far as their clocks tell: between clocks that
