@@ -3,8 +3,9 @@
 Three points of one clock, 200,000 packets a second, snap length 96; each case with N packets a
 point, and with four times as many: `python bench/memory.py [N [CASE ...]]` (N is 250,000 unless
 given) prints peak resident memory and time of `pcaplat merge --same-clock all`. A merge whose
-memory is its window's takes the same for both. Cases that remember seconds begin with 4 N: with
-less, both would tell how the memory fills, not whether it grows.
+memory is its window's takes the same for both. Cases that remember seconds, or runs of thousands of
+equal packets, begin with 4 N: with less, both would tell how the memory fills, not whether it
+grows.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ CASES: dict[str, Case] = {
     "a flow a packet, --lost-after 1s": (many_flows, ["--lost-after", "1s"], 4),
     "two addresses a packet": (many_pairs, [], 4),
     "99 % leftovers": (thousand_flows, [], 1),
-    "equal packets": (equal_packets, [], 1),
+    "equal packets": (equal_packets, [], 4),
     "cut and joined": (super_segments, [], 1),
     "translated": (thousand_flows, [], 1),
 }
