@@ -139,7 +139,8 @@ class Scan:
         warnings = check_interruptions(findings, found)
         if misplaced := findings.misplaced | {one.point for one in found if one.is_sure}:
             scan = replace(self, misplaced=misplaced)
-            findings = scan.survey()
+            if _clocks_asked(scan) != _clocks_asked(self):
+                findings = scan.survey()
         return scan, replace(findings, warnings=[*findings.warnings, *warnings])
 
     def interruptions(self, findings: Findings) -> list[Interruption]:
@@ -216,6 +217,15 @@ class Scan:
         options = self.job.options
         is_whole = options.sample == 1 and options.bpf is None and options.bpf_outer is None
         return check_unseen(self.job.captures, self.flows) if is_whole else []
+
+
+def _clocks_asked(scan: Scan) -> tuple[object, ...]:
+    """Return what the survey uses of clocks: which points share one, which have two of their own.
+
+    The latter matters only on a declared path, whose ends such points cannot distinguish.
+    """
+    domains = scan.domains
+    return [*map(domains.index, domains)], scan.split_points if scan.job.path else None
 
 
 def _sampled(job: Job) -> tuple[Job, Sampled]:

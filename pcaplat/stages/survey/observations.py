@@ -50,16 +50,34 @@ class Observations:
         """Address pairs that were seen, ascending."""
         return np.unique(self.pair)
 
+    @cached_property
+    def by_time(self) -> Ints:
+        """Rows in order of time; of one time, in the order that they are in."""
+        return np.argsort(self.t_ns, kind="stable")
+
+    def of_pairs(self, pairs: Ints) -> Bools:
+        """Tell which rows are of some address pairs, which ascend."""
+        return among(self.pairs, pairs)[self._of_pair]
+
+    @cached_property
+    def _of_pair(self) -> Ints:
+        return np.searchsorted(self.pairs, self.pair)
+
     def __len__(self) -> int:
         return len(self.key)
 
 
 def among(values: Ints, ascending: Ints) -> Bools:
     """Tell which values are in a column that ascends; numpy's isin sorts what is sorted."""
+    return places(values, ascending)[1]
+
+
+def places(values: Ints, ascending: Ints) -> tuple[Ints, Bools]:
+    """Find values in a column that ascends: at which row each is, and whether it is there."""
     if len(ascending) == 0:
-        return np.zeros(len(values), np.bool_)
-    at = np.searchsorted(ascending, values)
-    return np.asarray(ascending[np.minimum(at, len(ascending) - 1)] == values)
+        return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return at, np.asarray(ascending[at] == values)
 
 
 @dataclass(frozen=True)

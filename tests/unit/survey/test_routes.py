@@ -68,5 +68,5 @@ def test_what_goes_from_one_point_to_another_is_told_by_the_route() -> None:
         (0, True),
         (1, False),
     }
-    assert {*routes.going(both, (0, 1), 0).pair.tolist()} == {0}
+    assert {*routes.going(both, (0, 1))[0].pair.tolist()} == {0}
     assert len(routes.side(both, 0)) == 2 * N

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 
@@ -63,9 +63,11 @@ def fit_bands(
     for near, far in (ends for component in components for ends in combinations(component, 2)):
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
         is_torn = bool(find_torn([(near, far)], [unique for _, unique in seen]))
-        for side, (up, down) in product((0, 1), ((near, far), (far, near))):
-            packets = routes.going(between(relations, up, down), (up, down), side)
-            if len(packets):
+        for up, down in ((near, far), (far, near)):
+            goes = routes.going(between(relations, up, down), (up, down))
+            for side, packets in enumerate(goes):
+                if not len(packets):
+                    continue
                 of_ends = centres[side][up], centres[side][down]
                 residual_ns = residuals(packets, of_ends)
                 is_doubtful = passed_in(packets, of_ends[0], doubtful_ns[side])
@@ -124,7 +126,7 @@ def _missing(here: Observations, pairs_there: Ints, keys_there: Ints, *, is_torn
     Where TCP is cut or joined between, its data is not missing there, but in other packets: of what
     can be neither, few packets may be left, so that none missing says little.
     """
-    is_common = among(here.pair, pairs_there) & here.is_directed
+    is_common = here.of_pairs(pairs_there) & here.is_directed
     if is_torn:
         is_common &= whole_everywhere(here)
     common = here.key[is_common]

@@ -62,11 +62,12 @@ def _crossings(sample: Sample, findings: Findings) -> Iterator[tuple[int, Pair, 
     orders = [findings.along, *findings.routes]
     routes = Routes(findings.toward_is_forward, orders, findings.route_of)
     for near, far in dict.fromkeys([*findings.edges, whole]):
-        for side, (up, down) in product((0, 1), ((near, far), (far, near))):
-            both = routes.going(between(relations, up, down), (up, down), side)
-            both = both.at(both.is_directed)
+        both_ways = ((near, far), (far, near))
+        goes = [routes.going(between(relations, *ends), ends) for ends in both_ways]
+        for side, (ends, sides) in product((0, 1), zip(both_ways, goes, strict=True)):
+            both = sides[side].at(sides[side].is_directed)
             if len(both):
-                yield side, (up, down), both
+                yield side, ends, both
 
 
 def _min_delays(findings: Findings, side: int, up_down: Pair, packets: Shared) -> MinDelays:

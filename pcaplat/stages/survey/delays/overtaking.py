@@ -1,6 +1,6 @@
 """How far packets of one flow stay in order between two points."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -79,25 +79,19 @@ def with_order(
         centres: Of every point, forward and reverse.
         routes: Which way address pairs go.
     """
-    first, second = (
-        _with_order(bands[side], relations, centres[side], routes, side) for side in (0, 1)
-    )
+    doubtful_ns = [doubtful(some) for some in centres]
+    found: tuple[dict[Pair, Overtaken], dict[Pair, Overtaken]] = ({}, {})
+    for up, down in dict.fromkeys([*bands[0], *bands[1]]):
+        goes = routes.going(between(relations, up, down), (up, down))
+        for side, both in enumerate(goes):
+            of_ends = centres[side][up], centres[side][down]
+            found[side][up, down] = _overtaken(both, of_ends, doubtful_ns[side])
+    first, second = (_with_order(*one) for one in zip(bands, found, strict=True))
     return first, second
 
 
-def _with_order(
-    bands: dict[Pair, Band],
-    relations: Relations,
-    centres: Sequence[Centre],
-    routes: Routes,
-    side: int,
-) -> dict[Pair, Band]:
-    doubtful_ns = doubtful(centres)
-    found = {}
-    for up, down in bands:
-        both = routes.going(between(relations, up, down), (up, down), side)
-        found[up, down] = _overtaken(both, (centres[up], centres[down]), doubtful_ns)
-    path = together(found.values())
+def _with_order(bands: dict[Pair, Band], found: Mapping[Pair, Overtaken]) -> dict[Pair, Band]:
+    path = together(found[ends] for ends in bands)
     return {
         ends: replace(band, order_kept=found[ends].order_kept(path)) for ends, band in bands.items()
     }

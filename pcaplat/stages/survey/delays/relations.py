@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import cached_property
 
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints, median
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
-from pcaplat.stages.survey.observations import Observations, among
+from pcaplat.stages.survey.observations import Observations, places
 
 FAR_NS = np.iinfo(np.int64).max
 
@@ -60,10 +61,29 @@ class Shared:
 
     def at(self, index: Ints | Bools) -> "Shared":
         """Take the rows of `index`."""
-        return Shared(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
+        rows = np.flatnonzero(index) if index.dtype == np.bool_ else index
+        return Shared(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
+
+    @cached_property
+    def changes(self) -> tuple[Ints, Ints]:
+        """Two-way distances at the changes of direction of each address pair, ns, and the pairs.
+
+        Positive where what leaves the smaller address passes the first point first.
+        """
+        return direction_changes(self, self.is_toward, self.pair)
 
     def __len__(self) -> int:
         return len(self.t_ns)
+
+
+def direction_changes(both: Shared, is_forward: Bools, group: Ints) -> tuple[Ints, Ints]:
+    """Two-way distances at the changes of direction within each group, and their groups, ns."""
+    by = np.lexsort((both.d_ns, both.t_ns, group))
+    d_ns, forward, group = both.d_ns[by], is_forward[by], group[by]
+    changes = (group[1:] == group[:-1]) & (forward[1:] != forward[:-1])
+    at = np.flatnonzero(changes) + 1
+    sign = np.where(forward[at], 1, -1)
+    return (d_ns[at] - d_ns[at - 1]) * sign, group[at]
 
 
 _NONE, _NEITHER = np.zeros(0, np.int64), np.zeros(0, np.bool_)
@@ -151,10 +171,9 @@ def _to_company(d_ns: Ints) -> Ints:
 
 
 def _joined(near: Observations, far: Observations) -> Shared:
-    i = np.flatnonzero(among(near.key, far.key))
-    j = np.searchsorted(far.key, near.key[i])
-    by = np.argsort(near.t_ns[i], kind="stable")
-    i, j = i[by], j[by]
+    at, is_there = places(near.key, far.key)
+    i = near.by_time[is_there[near.by_time]]
+    j = at[i]
     is_numbered = near.copy_tag[i] != 0
     return Shared(
         t_ns=near.t_ns[i],

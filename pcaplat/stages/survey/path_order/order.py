@@ -9,12 +9,11 @@ import numpy as np
 from pcaplat.model.arrays import Ints, median
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
-from pcaplat.stages.survey.delays.relations import Relations, Shared
+from pcaplat.stages.survey.delays.relations import Relations, Shared, direction_changes
 from pcaplat.stages.survey.observations import among
 from pcaplat.stages.survey.path_order.groups import two_groups
 from pcaplat.stages.survey.path_order.orient import (
     SYNCHRONISED_NS,
-    direction_changes,
     forward_mask,
     orient,
     usual_differences,

@@ -25,16 +25,6 @@ SYNCHRONISED_NS = 10_000_000
 """Raw differences below this are taken for latencies where nothing better is known."""
 
 
-def direction_changes(both: Shared, is_forward: Bools, group: Ints) -> tuple[Ints, Ints]:
-    """Two-way distances at the changes of direction within each group, and their groups, ns."""
-    by = np.lexsort((both.d_ns, both.t_ns, group))
-    d_ns, forward, group = both.d_ns[by], is_forward[by], group[by]
-    changes = (group[1:] == group[:-1]) & (forward[1:] != forward[:-1])
-    at = np.flatnonzero(changes) + 1
-    sign = np.where(forward[at], 1, -1)
-    return (d_ns[at] - d_ns[at - 1]) * sign, group[at]
-
-
 def medians_by(values: Ints, group: Ints) -> Medians:
     """Groups, the median of each (the upper one of an even number), and its size.
 
@@ -76,9 +66,7 @@ def orient(directed: Mapping[Pair, Shared], known: Mapping[int, bool]) -> dict[i
         directed: For each pair of points, the unicast packets they share.
         known: Address pairs that are oriented already.
     """
-    senses = {
-        ends: direction_changes(both, both.is_toward, both.pair) for ends, both in directed.items()
-    }
+    senses = {ends: both.changes for ends, both in directed.items()}
     tables = {ends: medians_by(*sense) for ends, sense in senses.items() if len(sense[0])}
     toward = dict(known)
     if tables and not any(pair in toward for table in tables.values() for pair in table[0]):

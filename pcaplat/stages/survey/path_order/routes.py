@@ -16,7 +16,7 @@ from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Shared
 from pcaplat.stages.survey.observations import Observations, among
-from pcaplat.stages.survey.path_order.orient import direction_changes, ways
+from pcaplat.stages.survey.path_order.orient import ways
 
 FEWEST = 5
 """Fewer packets that go against an order may be chance."""
@@ -80,18 +80,20 @@ class Routes:
 
     def is_going(self, both: Shared, ends: Pair) -> Bools:
         """Tell what goes from the first of two points to the second; all if nothing has a way."""
+        return self._going(both, ends)[0]
+
+    def going(self, both: Shared, ends: Pair) -> tuple[Shared, Shared]:
+        """Give what goes from one point to another, forward along its route and in reverse."""
+        is_going, is_forward = self._going(both, ends)
+        return both.at(is_going & is_forward), both.at(is_going & ~is_forward)
+
+    def _going(self, both: Shared, ends: Pair) -> tuple[Bools, Bools]:
+        """Tell what goes from the first of two points to the second, and what goes forward."""
         if not np.any(both.is_directed):
-            return np.ones(len(both), np.bool_)
+            return np.ones(len(both), np.bool_), np.full(len(both), self._is_along(ends)[0])
         is_known, is_forward = ways(both, self.toward)
         is_with_route = np.array(self._is_along(ends), np.bool_)[self.of_rows(both.pair)]
-        return np.asarray(both.is_directed & is_known & (is_forward == is_with_route))
-
-    def going(self, both: Shared, ends: Pair, side: int) -> Shared:
-        """Give what goes from one point to another, forward along its route (0) or in reverse."""
-        if not np.any(both.is_directed):
-            return both.at(np.full(len(both), self._is_along(ends)[0] == (side == 0)))
-        is_forward = ways(both, self.toward)[1]
-        return both.at(self.is_going(both, ends) & (is_forward == (side == 0)))
+        return both.is_directed & is_known & (is_forward == is_with_route), is_forward
 
     def of_rows(self, pair: Ints) -> Ints:
         """The route of each row."""
@@ -134,7 +136,7 @@ def votes(both: Shared, *, is_one_clock: bool) -> Votes:
     Those of addresses that go both ways say it by how long both take; others by the clock, if it is
     one, or by how many routers they passed.
     """
-    values_ns, pair = direction_changes(both, both.is_toward, both.pair)
+    values_ns, pair = both.changes
     rest = both.at(~among(both.pair, np.unique(pair)))
     away = rest.d_ns if is_one_clock else rest.n_hops
     away = np.where(rest.is_toward, away, -away)
