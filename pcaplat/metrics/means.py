@@ -22,7 +22,12 @@ from pcaplat.statistics.intervals import (
     spread_of,
 )
 from pcaplat.statistics.loss_ratio import LossEstimate
-from pcaplat.statistics.post_stratification import StratifiedError, Stratum, stratified_error
+from pcaplat.statistics.post_stratification import (
+    ErrorsByKind,
+    StratifiedError,
+    Stratum,
+    stratified_error,
+)
 
 LEAST_EFFECTIVE = 50
 """Independent packets that the interval of a mean needs, and that of a median."""
@@ -115,19 +120,19 @@ def of_means(
 
     alone = sqrt(sum(side.variance / side.n_all for side in sides))
     found = of_sums(Measurement(value, None, n, n, bias), alone, influence, columns, means)
-    mix = _of_mix(found, sides)
+    mix = _of_mix(run, found, sides)
     return found if mix is None else mix
 
 
-def _of_mix(found: Measurement, sides: Sequence[Blocks]) -> Measurement | None:
+def _of_mix(run: MeasuredRun, found: Measurement, sides: Sequence[Blocks]) -> Measurement | None:
     """Take the interval for the mix of traffic that was seen; None where that of all stands.
 
     Where kinds take turns, how they differ may hide that each changes slowly: what the mix does not
     tell, all together do not either.
     """
-    kinds = [list(_kinds(side.strata)) for side in sides if side.strata is not None]
+    kinds = [_errors_by_kind(run, side) for side in sides if side.strata is not None]
     error = stratified_error(kinds, len(sides[0].n)) if len(kinds) == len(sides) else None
-    if error is None or (not found.why and max(map(len, kinds)) == 1):
+    if error is None or (not found.why and max(one.n_kinds for one in kinds) == 1):
         return None
     mix = _of_error(found, error)
     return None if found.why and mix.why else mix
@@ -152,6 +157,18 @@ def _of_error(found: Measurement, error: StratifiedError) -> Measurement:
         why="",
         note=note,
     )
+
+
+def _errors_by_kind(run: MeasuredRun, side: Blocks) -> ErrorsByKind:
+    """Measure the kinds of a direction; the run keeps it, for round trips ask for it again."""
+    key = next((key for key, own in run.blocks.items() if own is side), None)
+    known = None if key is None else run.answers.get(key)
+    if not isinstance(known, ErrorsByKind):
+        strata = Strata.none() if side.strata is None else side.strata
+        known = ErrorsByKind.of(list(_kinds(strata)), len(side.n))
+        if key is not None:
+            run.answers[key] = known
+    return known
 
 
 def _kinds(strata: Strata) -> Iterator[Stratum]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from pcaplat.diagnostics.files import capture_rows, unseen_clock_rows
 from pcaplat.diagnostics.identities import counted
+from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.files.files_to_points import FoundPoints
 from pcaplat.model.matches.false_matches import false_matches
 from pcaplat.run.measurement import MeasuredPath, n_by_status
@@ -76,12 +77,14 @@ def _add_captures(document: MergeDocument, measured: MeasuredPath) -> None:
 
 def _add_figures(document: MergeDocument, measured: MeasuredPath) -> None:
     """Add what is resampled, and what is checked against other figures."""
-    findings, blocks = measured.course.findings, measured.blocks
+    findings = measured.course.findings
     is_resampled = measured.course.scan.job.options.intervals
-    add_intervals(document, blocks, is_wanted=is_resampled)
+    # one run for both, for it keeps what was resampled
+    run = MeasuredRun("", document, measured.blocks)
+    add_intervals(run, is_wanted=is_resampled)
     add_round_trips(document, findings, measured.trips, is_resampled=is_resampled)
     document |= {
-        "error_budget": error_budget(document, blocks) if is_resampled else [],
+        "error_budget": error_budget(run) if is_resampled else [],
         "sum_check": sum_check(document),
         "transaction_check": transaction_check(document),
     }

@@ -53,6 +53,11 @@ class Stratum:
         mean = self.sum_ns.sum() / self.n.sum()
         return np.asarray((self.sum_ns - mean * self.n) / n_all, np.float64)
 
+    def influence_of_blocks(self, n_all: int, n_blocks: int) -> Floats:
+        """What each block of the run adds by its cells."""
+        added = np.bincount(self.at // CELLS_OF_BLOCK, self.influence(n_all), n_blocks)
+        return np.asarray(added, np.float64)
+
     def alone(self, n_all: int) -> float:
         """Variance that it adds, were packets independent."""
         n = self.n.sum()
@@ -76,7 +81,30 @@ class StratifiedError:
     n_times_of_kind: float
 
 
-def stratified_error(sides: Sequence[Sequence[Stratum]], n_blocks: int) -> StratifiedError | None:
+@dataclass(frozen=True)
+class ErrorsByKind:
+    """What the kinds of one direction add to the error of its mean.
+
+    Kinds of too few cells are joined, so that `n_kinds` may be more than there are in `influence`
+    (block by block of the run) and in `sources`. `alone` is the variance, were packets independent.
+    """
+
+    n_kinds: int
+    influence: Sequence[Floats]
+    sources: Sequence[LongRunVariance]
+    alone: float
+
+    @classmethod
+    def of(cls, kinds: Sequence[Stratum], n_blocks: int) -> "ErrorsByKind":
+        """Measure the kinds of a run of so many blocks."""
+        n_all = int(sum(one.n.sum() for one in kinds))
+        strata = _large_enough(kinds)
+        influence = [one.influence_of_blocks(n_all, n_blocks) for one in strata]
+        sources = [_source(one, n_all) for one in strata]
+        return cls(len(kinds), influence, sources, sum(one.alone(n_all) for one in strata))
+
+
+def stratified_error(sides: Sequence[ErrorsByKind], n_blocks: int) -> StratifiedError | None:
     """Take the error of the sum of the means of one direction, or of both.
 
     Args:
@@ -86,18 +114,13 @@ def stratified_error(sides: Sequence[Sequence[Stratum]], n_blocks: int) -> Strat
     Returns:
         None where too little is left of the run.
     """
-    sources: list[LongRunVariance] = []
-    influence, alone = np.zeros(n_blocks), 0.0
-    for kinds in sides:
-        n_all = int(sum(one.n.sum() for one in kinds))
-        strata = _large_enough(kinds)
-        alone += sum(one.alone(n_all) for one in strata)
-        for one in strata:
-            blocks = one.at // CELLS_OF_BLOCK
-            influence += np.bincount(blocks, one.influence(n_all), n_blocks)
-        sources += [_source(one, n_all) for one in strata]
+    sources = [one for side in sides for one in side.sources]
     if not sources or n_blocks < LEAST_CELLS:
         return None
+    alone = sum(side.alone for side in sides)
+    influence = np.zeros(n_blocks)
+    for added in (one for side in sides for one in side.influence):
+        influence += added
     together = long_run_variance(influence)
     apart = _sum(sources)
     # kinds that are seen at the same time may share what makes them slow

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.signal import lfilter  # type: ignore[import-untyped]
 from scipy.special import ndtr  # type: ignore[import-untyped]
 
+from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.stages.summarize import add_intervals
 from tests.conftest import ROOT
 from tests.support.runs import FAR, NEAR, run_of
@@ -120,7 +121,7 @@ def study(shape: Shape, n: int, seeds: range, truth: dict[str, float]) -> Counts
         document: dict[str, Any] = dict(run.document)
         document["segments"] = document["segments"][:1]
         document["round_trips"] = [{"near": NEAR, "far": FAR}]
-        add_intervals(document, run.blocks, is_wanted=True)
+        add_intervals(MeasuredRun("", document, run.blocks), is_wanted=True)
         for row in document["segments"]:
             for name in ("mean", *SHARES):
                 counts.add(name, row, name, truth[name])

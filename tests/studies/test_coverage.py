@@ -6,6 +6,7 @@ from scipy.signal import lfilter  # type: ignore[import-untyped]
 
 from pcaplat.metrics.contrasts import metric_of
 from pcaplat.metrics.metric import MetricQuery
+from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.stages.summarize import add_intervals
 from tests.studies.coverage_studies import SHAPES, SIZES, STATISTICS, Counts, Shape, study
 from tests.support.runs import run_of, scenario_of
@@ -52,7 +53,7 @@ def test_a_summary_and_a_verdict_are_equally_sure(n: int, keeps: float) -> None:
     document = dict(run.document)
     for row, side in zip(document["segments"], sides, strict=True):
         row |= {"mean_ns": float(side.mean())}
-    add_intervals(document, run.blocks, is_wanted=True)
+    add_intervals(MeasuredRun("", document, run.blocks), is_wanted=True)
     for row in document["segments"]:
         ends = (row["near"], row["far"])
         figure = MetricQuery("one-way-latency", ends=ends, direction=row["direction"])

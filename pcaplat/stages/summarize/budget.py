@@ -15,7 +15,6 @@ from pcaplat.metrics.metric import MetricQuery
 from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.metrics.undecided import of_mean_ns
-from pcaplat.model.blocks import Blocks, Key
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.statistics.intervals import CONFIDENCE
 from pcaplat.tables.columns import Row
@@ -40,17 +39,15 @@ REMEDIES = {
 """What to do about each term; also the terms, and of equal ones the first counts."""
 
 
-def error_budget(document: Mapping[str, Any], blocks: Mapping[Key, Blocks]) -> list[Row]:
+def error_budget(run: MeasuredRun) -> list[Row]:
     """Give one row for the mean of every segment and direction, and of every round trip.
 
     Args:
-        document: The summary, with its captures.
-        blocks: Latencies block by block of time.
+        run: The summary, with its captures, and latencies block by block of time.
 
     Returns:
         Rows as `pcaplat.tables.ERROR_BUDGET` has them; `direction` null: the two-way contribution.
     """
-    run = MeasuredRun("", document, blocks)
     return [_budget(row) for row in _rows(run)]
 
 

@@ -5,14 +5,10 @@ The figures and their validity gate are those that scenarios are compared by
 row says why.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from pcaplat.metrics.means import NOT_ASKED, Measurement
 from pcaplat.metrics.metric import Answer, MetricQuery, Unavailable
 from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import MeasuredRun
-from pcaplat.model.blocks import Blocks, Key
 from pcaplat.statistics.intervals import CONFIDENCE
 from pcaplat.tables.columns import Row
 from pcaplat.tables.results import holding, n_judged
@@ -22,21 +18,18 @@ LATENCIES = ("mean", "p50", "p90", "p99", "p999")
 CUT = "of TCP that was cut or joined on the way no blocks of time are kept"
 
 
-def add_intervals(
-    document: Mapping[str, Any], blocks: Mapping[Key, Blocks], *, is_wanted: bool
-) -> None:
+def add_intervals(run: MeasuredRun, *, is_wanted: bool) -> None:
     """Give every row of segments and of round trips its intervals.
 
     Args:
-        document: The summary, with its captures: how coarse stamps are widens an interval.
-        blocks: Latencies block by block of time.
+        run: The summary, with its captures: how coarse stamps are widens an interval; and latencies
+            block by block of time.
         is_wanted: Whether to resample; if not, the intervals are null.
     """
-    run = MeasuredRun("", document, blocks)
-    for row in document["segments"]:
+    for row in run.document["segments"]:
         row.update(_lost(run, row))
         row.update(_of_segment(run, row) if is_wanted else _nothing(LATENCIES, NOT_ASKED))
-    for row in document["round_trips"]:
+    for row in run.document["round_trips"]:
         row.update(_of_round_trip(run, row) if is_wanted else _nothing(("mean",), NOT_ASKED))
 
 

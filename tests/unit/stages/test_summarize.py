@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.clocks import Relation, RelationKind
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.latencies.segments import Distribution, Segment
@@ -102,7 +103,7 @@ def test_moments_are_those_of_the_values() -> None:
 def test_a_row_counts_and_measures() -> None:
     values = [100] * 90 + [200] * 10
     (row,) = segment_rows(FINDINGS, [segment(values, n_lost=25)])
-    add_intervals({"segments": [row], "round_trips": []}, {}, is_wanted=False)
+    add_intervals(MeasuredRun("", {"segments": [row], "round_trips": []}, {}), is_wanted=False)
     SEGMENTS.check(pl.DataFrame([row], schema_overrides=SEGMENTS.schema()))
     assert (row["near"], row["far"], row["direction"], row["class"]) == (
         "p0",
@@ -137,7 +138,7 @@ class TestRoundTrips:
         there, back = [100, 300], [50, 70, 90]
         sides = [segment(there), segment(back, is_reverse=True)]
         (row,) = round_trip_rows(FINDINGS, sides)
-        add_intervals({"segments": [], "round_trips": [row]}, {}, is_wanted=False)
+        add_intervals(MeasuredRun("", {"segments": [], "round_trips": [row]}, {}), is_wanted=False)
         ROUND_TRIPS.check(pl.DataFrame([row], schema_overrides=ROUND_TRIPS.schema()))
         assert (row["n"], row["mean_ns"]) == (2, 270)
         error = np.sqrt(np.var(there) / 2 + np.var(back) / 3)
@@ -265,8 +266,8 @@ class TestBudget:
 
     def test_terms_add_up_to_the_interval(self) -> None:
         document, blocks = self.run(clock_half_width_ns=400.0)
-        add_intervals(document, blocks, is_wanted=True)
-        *one_way, both = error_budget(document, blocks)
+        add_intervals(MeasuredRun("", document, blocks), is_wanted=True)
+        *one_way, both = error_budget(MeasuredRun("", document, blocks))
         for row, budget in zip(document["segments"], one_way, strict=True):
             half_ns = (row["mean_hi_ns"] - row["mean_lo_ns"]) / 2
             terms = ("statistical_ns", "clock_ns", "resolution_ns")
@@ -282,21 +283,25 @@ class TestBudget:
 
     def test_identical_packets_widen_the_interval(self) -> None:
         document, blocks = self.run()
-        add_intervals(document, blocks, is_wanted=True)
+        add_intervals(MeasuredRun("", document, blocks), is_wanted=True)
         sure_ns = document["segments"][0]["mean_hi_ns"]
         row = document["segments"][0]
         row |= {"mean_least_ns": row["mean_ns"] - 10, "mean_most_ns": row["mean_ns"] + 700}
-        add_intervals(document, blocks, is_wanted=True)
-        *one_way, both = error_budget(document, blocks)
+        add_intervals(MeasuredRun("", document, blocks), is_wanted=True)
+        *one_way, both = error_budget(MeasuredRun("", document, blocks))
         assert document["segments"][0]["mean_hi_ns"] == pytest.approx(sure_ns + 700)
         assert (one_way[0]["ambiguity_ns"], one_way[1]["ambiguity_ns"]) == (700, 0)
         assert (both["ambiguity_ns"], one_way[0]["largest"]) == (700, "ambiguity")
 
     def test_coarse_stamps_and_few_packets_are_named(self) -> None:
         document, blocks = self.run(resolution_ns=1e6)
-        assert {row["largest"] for row in error_budget(document, blocks)} == {"resolution"}
+        assert {row["largest"] for row in error_budget(MeasuredRun("", document, blocks))} == {
+            "resolution"
+        }
         few = {key: side.part(0, 3) for key, side in blocks.items()}
-        assert {row["largest"] for row in error_budget(document, few)} == {"statistical"}
+        assert {row["largest"] for row in error_budget(MeasuredRun("", document, few))} == {
+            "statistical"
+        }
 
     def test_shares_of_a_chain_are_added_up(self) -> None:
         shares = {("a", "b"): 3.0, ("b", "c"): 4.5, ("a", "c"): 8.0}
