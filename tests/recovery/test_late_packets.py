@@ -58,7 +58,6 @@ CLOCKS = (
     *(Clock(), Clock(5_000_003, 11.0), Clock(-2 * SECOND, -17.0)),
     *(Clock(700_001, 4.0), Clock(37 * SECOND, 25.0), Clock(-90_001, -6.0)),
 )
-LATE = "issue 18: a slow packet is matched, counted in n, max, mean and quantiles, and called late"
 
 
 @dataclass(frozen=True)
@@ -235,40 +234,18 @@ FAST = tuple(
         (6, 0.05, 3 * SECOND, True),
     )
 )
-ALL_KINDS = (MIX, only("tcp"), only("udp"), only("icmp"), only("bulk", "udp"))
-SLOW = tuple(
-    Case(*chosen) for chosen in product(N_POINTS, SHARES, LATE_NS, (True, False), ALL_KINDS)
-)
-
-SAID_AGAIN = {
-    (2, 0.01): (200, 3000),
-    (2, 0.05): (5, 30, 200, 3000),
-    (3, 0.01): (30, 200, 3000),
-    (3, 0.05): (5, 30, 200, 3000),
-    (6, 0.001): (200,),
-    (6, 0.01): (30, 200, 3000),
-    (6, 0.05): (5, 30, 200, 3000),
-}
-"""Points, share and milliseconds where receivers say the same acknowledgment again and again while
-data is late: packets equal to the byte, of which late ones are not all counted as late."""
-STILL_OPEN = [
-    at
-    for at, case in enumerate(SLOW)
-    if case.shares == only("bulk", "udp")
-    and case.late_ns // MS in SAID_AGAIN.get((case.n_points, case.share), ())
-]
+SAYING_AGAIN = only("bulk", "udp")
+"""Receivers say the same acknowledgment again and again while data is late, equal to the byte."""
+KINDS = (MIX, only("tcp"), only("udp"), only("icmp"))
 
 
-def each(
-    cases: Sequence[Case], fails: Sequence[int] = (), reason: str = LATE
-) -> pytest.MarkDecorator:
-    """The cases, those that fail today by their place."""
-    marks = [pytest.mark.xfail(strict=True, reason=reason)]
-    params = [
-        pytest.param(case, id=str(case), marks=marks if at in fails else [])
-        for at, case in enumerate(cases)
-    ]
-    return pytest.mark.parametrize("case", params)
+def of_kinds(*kinds: tuple[tuple[str, float], ...]) -> tuple[Case, ...]:
+    every = product(N_POINTS, SHARES, LATE_NS, (True, False), kinds)
+    return tuple(Case(*chosen) for chosen in every)
+
+
+def each(cases: Sequence[Case]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", cases, ids=str)
 
 
 def lost_wrongly(found: Measured) -> dict[str, Any]:
@@ -302,12 +279,15 @@ def late_wrongly(found: Measured) -> dict[str, Any]:
     return {name: two for name, two in told.items() if two[0] != two[1]}
 
 
-def unmatched_late(found: Measured) -> int:
-    """How many late packets are not matched to their own frame."""
+def unmatched_late(found: Measured, but: np.ndarray[Any, Any] | None = None) -> int:
+    """How many late packets are not matched to their own frame, but for some pieces."""
     n_frames = int(found.truth.starts[-1])
     (up, down), (late_up, late_down) = found.score.pairs, found.late_steps()
     assert len(late_up) > 0
-    return int((~np.isin(late_up * n_frames + late_down, up * n_frames + down)).sum())
+    is_left = ~np.isin(late_up * n_frames + late_down, up * n_frames + down)
+    if but is not None:
+        is_left &= ~but[found.truth.joined("first")[late_up]]
+    return int(is_left.sum())
 
 
 def has_late_ones(found: Measured) -> bool:
@@ -386,7 +366,7 @@ def test_nothing_that_was_found_is_later_than_the_waiting_time(case: Case, scrat
 
 
 @pytest.mark.slow
-@each(SLOW, STILL_OPEN)
+@each(of_kinds(*KINDS))
 def test_late_packets_of_any_kind(case: Case, tmp_path: Path) -> None:
     found = measured.__wrapped__(case, tmp_path)
     assert has_late_ones(found)
@@ -397,20 +377,60 @@ def test_late_packets_of_any_kind(case: Case, tmp_path: Path) -> None:
     assert unmatched_late(found) == 0
 
 
-SAYING_AGAIN = tuple(case for case in SLOW if case.shares == only("bulk", "udp"))
+def unaccounted(found: Measured) -> dict[str, Any]:
+    """Where what was decided and what is told to be undecided are not all that came.
+
+    The number of both is known; of the undecided, how many were late and what they took is bounded.
+    """
+    wrong = {}
+    for row in found.rows:
+        true_ns, told, slack_ns = row.hop.packets_ns, row.told, row.slack_ns
+        n_open = told["n_undecided"]
+        most_ns = max(told["max_ns"], told["undecided_max_ns"] or 0)
+        ends = ("mean_lo_ns", "mean_hi_ns") if n_open else ("mean_ns", "mean_ns")
+        least_ns, mean_most_ns = (told[name] for name in ends)
+        is_right = (
+            # a packet at the very end of the time may be counted or not
+            abs(told["n"] + n_open - len(true_ns)) <= 1
+            and told["n_late"] <= row.n_late <= told["n_late"] + n_open
+            and told["max_ns"] - slack_ns <= true_ns.max() <= most_ns + slack_ns
+            # no interval says nothing
+            and (least_ns is None or least_ns - slack_ns <= true_ns.mean())
+            and (mean_most_ns is None or true_ns.mean() <= mean_most_ns + slack_ns)
+        )
+        if not is_right:
+            names = ("n", "n_undecided", "n_late", "max_ns", "undecided_max_ns", *ends)
+            true = (len(true_ns), row.n_late, int(true_ns.max()), float(true_ns.mean()))
+            wrong[row.name] = ([told[name] for name in names], true)
+    return wrong
+
+
+ABSTAINING = pytest.mark.xfail(
+    strict=True, reason="issue 18: of a flow that says so much again, others are undecided too"
+)
 
 
 @pytest.mark.slow
-@each(SAYING_AGAIN)
-def test_no_late_packet_that_may_equal_others_is_lost_or_wrong(case: Case, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=str(case), marks=ABSTAINING if is_worst else [])
+        for case in of_kinds(SAYING_AGAIN)
+        for is_worst in [(case.n_points, case.share, case.late_ns) == (6, 0.05, 3 * SECOND)]
+    ],
+)
+def test_late_packets_that_equal_others_are_told_or_undecided(case: Case, tmp_path: Path) -> None:
     """Of packets equal to the byte no capture shows which of them was late.
 
     Three leave within a microsecond, two arrive at once and one 3 s later: each of them may be the
     late one. So they abstain, but as many arrived as were sent: none is lost.
     """
     found = measured.__wrapped__(case, tmp_path)
+    assert has_late_ones(found)
     assert lost_wrongly(found) == {}
     assert found.score.n_wrong == 0
+    assert unaccounted(found) == {}
+    assert unmatched_late(found, found.truth.is_identical) == 0
 
 
 WORSE = tuple(

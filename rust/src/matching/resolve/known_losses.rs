@@ -41,7 +41,7 @@ pub(crate) fn doubt_ends(plan: &Plan, direction: Direction, pieces: &mut [Piece]
     }
     let mut certain = OpenEnds::new(plan.wide_ns);
     for (index, piece) in pieces.iter().enumerate() {
-        let is_certain = !is_open(piece) && !piece.may_be_copy();
+        let is_certain = !piece.is_open() && !piece.may_be_copy();
         if let Some(last) = piece.observations.last().filter(|_| is_certain) {
             let place = plan.place(direction, last.point);
             certain.add(place, (last.aligned_ns, index, true));
@@ -56,11 +56,6 @@ pub(crate) fn doubt_ends(plan: &Plan, direction: Direction, pieces: &mut [Piece]
             piece.has_doubtful_end = true;
         }
     }
-}
-
-/// Whether it is open what became of a piece after its end.
-fn is_open(piece: &Piece) -> bool {
-    piece.has_doubtful_end || piece.observations.len() == 1 && piece.has_doubtful_start
 }
 
 /// Ends in doubt that nothing continued, and beginnings in doubt that continue none of them, with their
@@ -97,7 +92,7 @@ fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> PieceBala
             }
         }
         if let Some(last) = piece.observations.last()
-            && is_open(piece)
+            && piece.is_open()
             && !piece.may_be_copy()
         {
             let end = (last.aligned_ns, index, has_entered);

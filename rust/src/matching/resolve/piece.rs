@@ -48,6 +48,11 @@ impl Piece {
         }
     }
 
+    /// Whether it is open what became of it after its end.
+    pub(crate) fn is_open(&self) -> bool {
+        self.has_doubtful_end || self.observations.len() == 1 && self.has_doubtful_start
+    }
+
     /// It lies where a copy of an earlier one would be, and nowhere else.
     pub(crate) fn may_be_copy(&self) -> bool {
         self.copied > 0.0 && self.observations.len() == 1

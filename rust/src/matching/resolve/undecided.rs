@@ -3,8 +3,8 @@
 //!
 //! As many as may be pairs are taken to be some. Where all of both points are, the sum of the times
 //! downstream less that of the times upstream is what they took, however they are assigned. Where a point
-//! saw more, the earliest and the latest of it bound the sum (order statistics). What begins in doubt, and
-//! too late for every end near it, continues one that was left before.
+//! saw more, the earliest and the latest of it bound the sum (order statistics). What begins too late for
+//! every end near it continues an end in doubt that was left before, as it does where losses are counted.
 
 use crate::matching::counts::undecided::UndecidedTally;
 use crate::matching::late::LateEdge;
@@ -18,7 +18,7 @@ struct Instant {
     aligned_ns: i64,
     is_down: bool,
     timed_ns: i64,
-    /// It is open which end it continues.
+    /// An end of which it is open what continues it.
     is_in_doubt: bool,
 }
 
@@ -80,11 +80,10 @@ fn open_ends(
         let begins_at = |point: u16| first.is_some_and(|one| is_whole || one.point == point);
         let (here, there) = (at(piece, up), at(piece, down));
         if there.is_none() && ends_at(up) && !is_beyond(along, last, down) {
-            found.extend(here.map(|one| instant(&one, false, false)));
+            found.extend(here.map(|one| instant(&one, false, piece.is_open())));
         }
         if here.is_none() && begins_at(down) {
-            let is_in_doubt = piece.has_doubtful_start;
-            found.extend(there.map(|one| instant(&one, true, is_in_doubt)));
+            found.extend(there.map(|one| instant(&one, true, false)));
         }
     }
     found
@@ -150,22 +149,22 @@ impl LeftEnds {
             let times = group.iter().filter(is_one).map(|one| one.timed_ns);
             times.collect::<Vec<i64>>()
         };
-        let n_downs = times_ns(&|one| one.is_down).len();
-        let (ups, late) = (
-            times_ns(&|one| !one.is_down),
+        let n_ups = times_ns(&|one| !one.is_down).len();
+        let (downs, open) = (
+            times_ns(&|one| one.is_down),
             times_ns(&|one| one.is_in_doubt),
         );
         let mut tally = UndecidedTally::default();
         let ends = |times: &[i64]| times.iter().min().copied().zip(times.iter().max().copied());
-        if let Some((first_ns, last_ns)) = ends(&late) {
+        if let Some((first_ns, last_ns)) = ends(&downs) {
             let is_near = |left: &LeftGroup| first_ns.saturating_sub(left.last_ns) <= within_ns;
             self.0.retain(is_near);
-            for _ in 0..n_downs.saturating_sub(n_near).min(late.len()) {
+            for _ in 0..downs.len().saturating_sub(n_near) {
                 tally.merge(self.take((first_ns, last_ns)));
             }
         }
-        if let Some((first_ns, last_ns)) = ends(&ups) {
-            let n = ups.len().saturating_sub(n_near);
+        if let Some((first_ns, last_ns)) = ends(&open) {
+            let n = n_ups.saturating_sub(n_near).min(open.len());
             self.0.extend((n > 0).then_some(LeftGroup {
                 first_ns,
                 last_ns,
@@ -228,7 +227,7 @@ mod tests {
                 aligned_ns: *ns,
                 is_down,
                 timed_ns: *ns,
-                is_in_doubt: is_down,
+                is_in_doubt: !is_down,
             }
         };
         let ups = ups.iter().map(instant(false));
@@ -275,6 +274,17 @@ mod tests {
         assert_eq!(late_ones(&[], &[910]), (0, 0, 0), "none is left");
         assert_eq!(late_ones(&[1_000], &[]), (0, 0, 0));
         assert_eq!(late_ones(&[], &[2_001]), (0, 0, 0), "too late for that");
+    }
+
+    #[test]
+    fn an_end_that_is_lost_for_certain_is_continued_by_nothing() {
+        let mut left = LeftEnds::default();
+        let mut lost = group(&[0, 10], &[15]);
+        for one in &mut lost {
+            one.is_in_doubt = false;
+        }
+        assert_eq!(left.continued(&lost, 1, 1_000).n, 0);
+        assert_eq!(left.continued(&group(&[], &[900]), 0, 1_000).n, 0);
     }
 
     #[test]
