@@ -1,5 +1,7 @@
 """The usual offset between two points over time, as the survey follows it."""
 
+from typing import Self
+
 import numpy as np
 
 from pcaplat.model.arrays import Ints
@@ -24,6 +26,14 @@ class Centre:
         rise = np.interp(x, knots, (self.offset_ns - c0).astype(np.float64))
         rise += self.slope * (np.minimum(x, 0) + np.maximum(x - knots[-1], 0))
         return np.asarray(c0 + np.rint(rise).astype(np.int64))
+
+    def apart_ns(self, other: Self) -> int:
+        """How far two offsets of one clock part, at most: where a route changes they part late.
+
+        Both are linear between knots, so that they are farthest apart at one.
+        """
+        knots_ns = np.concatenate([self.t_ns, other.t_ns])
+        return int(np.abs(self.at(knots_ns) - other.at(knots_ns)).max(initial=0))
 
     def raw(self, aligned_ns: Ints) -> Ints:
         """Raw times at which the time without the offset is `aligned_ns`."""

@@ -163,12 +163,7 @@ def measured_links(findings: Findings) -> tuple[list[tuple[int, int]], int | Non
 def _slack_ns(findings: Findings) -> int:
     """Files are unsorted a little, and centres of the two directions differ by the two-way time."""
     disorder_ns = max(point.disorder_ns for point in findings.points)
-    knots = zip(*findings.centres, strict=True)
-    apart_ns = [
-        abs(int(back.offset_ns[0]) - int(to.at(back.t_ns[:1])[0]))
-        for to, back in knots
-        if len(back.t_ns)
-    ]
+    apart_ns = [to.apart_ns(back) for to, back in zip(*findings.centres, strict=True)]
     slack_ns = 2 * max(apart_ns, default=0) + min(disorder_ns, 10_000_000_000) + LEAST_WINDOW_NS
     return min(slack_ns, MOST_WINDOW_NS)
 
