@@ -34,6 +34,16 @@ def test_the_variance_of_a_sum_is_found_again(n: int, likeness: float) -> None:
     assert inside >= 0.89 * 300
 
 
+@pytest.mark.parametrize("n", [8, 16, 24])
+def test_few_values_may_be_alike_without_showing_it(n: int) -> None:
+    chance, inside = np.random.default_rng(n), 0
+    for _ in range(1_000):
+        values = alike(n, 0.5, chance)
+        found = long_run_variance(values - values.mean())
+        inside += abs(values.sum()) <= t_quantile(0.975, found.df) * np.sqrt(found.variance)
+    assert 0.92 * 1_000 <= inside <= 0.98 * 1_000
+
+
 def test_few_times_are_few_degrees_of_freedom() -> None:
     chance = np.random.default_rng(1)
     few, many = (long_run_variance(alike(256, likeness, chance)) for likeness in (0.97, 0.3))

@@ -105,6 +105,15 @@ mod tests {
     }
 
     #[test]
+    fn that_none_was_seen_to_be_lost_does_not_say_that_none_is() {
+        let mut plan = plan(0.0, 0.02);
+        for band in plan.bands.iter_mut().flatten() {
+            band.far_frac = LEAST_LOST * 0.02 / NO_DOUBT / 2.0;
+        }
+        assert!(!is_one_after(&plan, APART_NS));
+    }
+
+    #[test]
     fn of_what_few_bytes_were_captured_no_odds_are_taken() {
         let plan = plan(0.02, 0.02);
         let short = |point: u16, at_ns: i64| {

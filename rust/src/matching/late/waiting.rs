@@ -164,3 +164,31 @@ impl LateEdge {
         took_ns.saturating_add(beside_ns) > self.delay_ns
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::testing::{SEGMENT_NS, path};
+
+    /// How long is waited forward on the first link, of which the slowest took so long; and for equal packets.
+    fn waited_ns(slowest_ns: i64) -> [i64; 2] {
+        let plan = path(2);
+        let mut totals = Totals::of_links(1);
+        if let Some([forward, _]) = totals.links.first_mut() {
+            forward.slowest_ns = Some(slowest_ns);
+        }
+        let crossing = LinkCrossing { link: 0, side: 0 };
+        let counted = [&totals, &Totals::default()];
+        [
+            WaitingTimes::found(&plan, counted).of(crossing),
+            WaitingTimes::found_twice(&plan, counted).of(crossing),
+        ]
+    }
+
+    #[test]
+    fn the_slowest_that_was_found_is_waited_for_and_twice_as_long_for_equal_packets() {
+        let least_ns = LEAST_TIMES * SEGMENT_NS;
+        assert_eq!(waited_ns(SEGMENT_NS), [least_ns, least_ns]);
+        assert_eq!(waited_ns(2 * least_ns), [2 * least_ns, 4 * least_ns]);
+    }
+}
