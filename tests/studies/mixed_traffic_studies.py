@@ -27,7 +27,7 @@ from tests.conftest import ROOT
 from tests.support.runs import FAR, NEAR, run_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -67,6 +67,7 @@ class Mix:
     """Kinds in phases or at once; `time` is their autocorrelation time, in packets of all kinds.
 
     With a shared load, half of the variance of every kind is common to what is sent near by.
+    `slow_share` of it changes over SLOW_TIME instead, with all kinds.
     """
 
     shape: str
@@ -75,6 +76,7 @@ class Mix:
     in_phases: bool
     shares_load: bool
     n_kinds: int = len(MEANS_NS)
+    slow_share: float = 0.0
 
 
 CELLS = [
@@ -83,6 +85,7 @@ CELLS = [
     for in_phases, shares_load in product((True, False), (False, True))
 ]
 N_CELLS = len(CELLS)
+SLOW_TIME, SLOW_SHARES, TIMES_BESIDE = 500, (0.01, 0.03, 0.1, 0.3), (1, 10, 40)
 LEAST_INSIDE, MOST_INSIDE, MOST_WIDTH = 0.93, 0.97, 1.3
 CHANCE_SHARE = 0.01
 """So rarely does chance alone break a limit, in any cell (Bonferroni)."""
@@ -139,6 +142,7 @@ def simulate(mix: Mix, seed: int) -> tuple[Blocks, float]:
     speed = np.array([*SPEEDS[:n_kinds], SPEEDS[-1]])[phases]
     t_ns = np.cumsum(1 + chance.exponential(100_000, mix.n) * speed).astype(np.int64)
     load = _alike(mix.n, mix.time, chance)
+    slow = _alike(mix.n, SLOW_TIME, chance) if mix.slow_share else np.zeros(mix.n)
     values = np.zeros(mix.n)
     for kind in range(n_kinds):
         mine = kinds == kind
@@ -146,6 +150,7 @@ def simulate(mix: Mix, seed: int) -> tuple[Blocks, float]:
         z = _alike(int(mine.sum()), time, chance)
         if mix.shares_load:
             z = (z + load[mine]) / np.sqrt(2)
+        z = np.sqrt(1 - mix.slow_share) * z + np.sqrt(mix.slow_share) * slow[mine]
         values[mine] = MEANS_NS[kind] * SHAPES[mix.shape](np.asarray(ndtr(z)))
     values = np.round(values)
     truth = float(np.mean(np.array(MEANS_NS)[kinds]))
@@ -229,7 +234,21 @@ def main(n_seeds: int) -> None:
         ]
         lines.append(f"| {shape} | {n:,}, {time} | {' | '.join(row)} |")
     lines += [f"too seldom: {mix}" for mix, one in found.items() if one.covers_too_seldom]
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write("\n".join([*lines, "", *of_two_scales(n_seeds)]) + "\n")
+
+
+def of_two_scales(n_seeds: int) -> Iterator[str]:
+    """Give the table of latencies that change quickly, and a little of them slowly."""
+    heads = [f"similar over {time}" for time in TIMES_BESIDE]
+    yield f"| changes over {SLOW_TIME} packets | {' | '.join(heads)} |"
+    yield f"|{' --- |' * (1 + len(heads))}"
+    for share in SLOW_SHARES:
+        mixes = [
+            Mix("exponential", 2_000, time, in_phases=False, shares_load=False, slow_share=share)
+            for time in TIMES_BESIDE
+        ]
+        cells = [study(mix, range(n_seeds)).text for mix in mixes]
+        yield f"| {share:.0%} of the variance | {' | '.join(cells)} |"
 
 
 def print_rows(folders: list[str]) -> None:
