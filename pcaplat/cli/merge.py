@@ -152,7 +152,9 @@ def command(
     jobs = _jobs(captures, options | kept | where, folder)
     with progress_line(is_wanted=not (quiet or no_progress)) as line:
         for name, files, chosen in jobs:
-            result = _merge(files, chosen | {"progress": line})
+            if output_dir:
+                _start_drawing()
+            result = _merge(files, chosen | {"progress": line}, writes=bool(output_dir))
             folder.write(result, name, line)
             if name:
                 result.close()
@@ -298,7 +300,14 @@ def _jobs(
     ]
 
 
-def _merge(captures: Sequence[str], options: dict[str, Any]) -> "Result":
-    from pcaplat.run.merge import merge
+def _start_drawing() -> None:
+    """Let what draws report.html start meanwhile."""
+    from pcaplat.plots.render import start
 
-    return merge(captures, **options)
+    start()
+
+
+def _merge(captures: Sequence[str], options: dict[str, Any], *, writes: bool) -> "Result":
+    from pcaplat.run.merge import merge, merge_to_write
+
+    return (merge_to_write if writes else merge)(captures, **options)

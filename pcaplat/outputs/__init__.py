@@ -151,6 +151,7 @@ def write(
         for name in sorted(outputs_with("save"), key=lambda name: name != "parquet"):
             if not left_out.get(name):
                 output(name).save(result, scratch, *filter(None, [drawn.get(name)]))
+                result.completed()
                 give_back_memory()
 
 

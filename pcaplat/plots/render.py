@@ -32,11 +32,13 @@ answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 sys.path[:] = json.loads(sys.stdin.readline())
 import vl_convert
+vl_convert.vegalite_to_vega({"mark": "bar", "data": {"values": []}})
 for line in sys.stdin:
     function, given = json.loads(line)
     print(json.dumps(getattr(vl_convert, function)(given)), file=answers, flush=True)
 """
-"""Takes a function and what is given to it, line by line as JSON, and answers likewise."""
+"""Takes a function and what is given to it, line by line as JSON, and answers likewise. Its first
+conversion takes ten times as long as others, so it comes before any is asked for."""
 
 
 class Converter:
@@ -91,6 +93,23 @@ class Converter:
         if stdin:
             stdin.write(f"{json.dumps(line)}\n")
             stdin.flush()
+
+
+_STARTED: list[Converter] = []
+
+
+def start() -> None:
+    """Start the converter of the next page, which is ready by the time there is something to draw.
+
+    It ends when it gets no more, with this process at the latest.
+    """
+    if not _STARTED:
+        _STARTED.append(Converter())
+
+
+def started() -> Converter:
+    """Give the converter that was started, or one that starts now."""
+    return _STARTED.pop() if _STARTED else Converter()
 
 
 def _converter() -> ModuleType:

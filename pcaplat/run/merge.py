@@ -65,15 +65,24 @@ def merge(options: MergeOptions) -> Result:
         >>> result.document["path"]
         ['host1-vm', 'host1-up', 'sw-a', 'sw-b', 'host2-up', 'host2-vm']
     """
-    result = measure(options)
+    result = measure(options).completed()
     for warning in result.warnings:
         # of whoever called `merge` with its options as arguments
         warnings.warn(warning, stacklevel=3)
     return result
 
 
+@taking(MergeOptions)
+def merge_to_write(options: MergeOptions) -> Result:
+    """Match as `merge` does, for a result that is written into a folder at once.
+
+    The frames are read for its tables in any case, and the traffic is counted then.
+    """
+    return measure(options)
+
+
 def measure(options: MergeOptions) -> Result:
-    """Merge, and leave the warnings in the document."""
+    """Merge, leave the warnings in the document, and the traffic to `Result.completed`."""
     folder = RunFolder()
     try:
         job = Job.of(options, folder)
@@ -81,10 +90,10 @@ def measure(options: MergeOptions) -> Result:
             result = _merge(job)
         if job.breakdowns:
             result.document["breakdowns"] = result.breakdowns(job.breakdowns)
-        return result.with_traffic() if options.traffic else result
     except BaseException:
         folder.cleanup()
         raise
+    return result
 
 
 def _merge(job: Job) -> Result:

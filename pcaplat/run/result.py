@@ -194,7 +194,7 @@ class Result:
         if self._made is None:
             from pcaplat.run.merge import measure  # noqa: PLC0415 - it makes results
 
-            again = measure(self._options)
+            again = measure(self._options).completed()
             # what is known of the traffic may have been told since
             ours, theirs = (one.document | {"warnings": []} for one in (self, again))
             if json.dumps(ours) != json.dumps(theirs):
@@ -401,9 +401,14 @@ class Result:
     def traffic_tables(self) -> TrafficTables:
         """The same, the large ones as frames."""
         self._need_rows()
-        for _ in self.packet_batches() if not self._counted else ():
+        # some column gives the rows their number
+        for _ in self.packet_batches(columns=["frame"]) if not self._counted else ():
             pass
         return self._run.traffic.tables(self._counted) if self._counted else {}
+
+    def completed(self) -> Self:
+        """Count the traffic, if that was asked for."""
+        return self.with_traffic() if self._options.traffic else self
 
     def with_traffic(self) -> Self:
         """Count the traffic, and take it into the summary."""

@@ -5,6 +5,7 @@
 
 from array import array
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,14 +27,16 @@ def of_values(values: Sequence[Any], wanted: "pa.DataType") -> "pa.Array":
     """
     import pyarrow as pa  # noqa: PLC0415 - slow to import, seldom needed
 
-    is_null = np.fromiter((one is None for one in values), np.bool_, len(values))
+    is_null = None
+    if None in values:
+        is_null = np.fromiter((one is None for one in values), np.bool_, len(values))
     if pa.types.is_struct(wanted):
         fields = [of_values([one[of.name] for one in values], of.type) for of in wanted]
         return pa.StructArray.from_arrays(fields, fields=list(wanted))
     if pa.types.is_list(wanted):
-        known = [one or () for one in values]
-        inner = of_values([each for one in known for each in one], wanted.value_type)
-        return _of_parts(wanted, known, is_null, children=[inner])
+        lists = [one or () for one in values]
+        inner = of_values([*chain.from_iterable(lists)], wanted.value_type)
+        return _of_parts(wanted, lists, is_null, children=[inner])
     if pa.types.is_string(wanted):
         octets = [(one or "").encode() for one in values]
         return _of_parts(wanted, octets, is_null, [pa.py_buffer(b"".join(octets))])
@@ -42,7 +45,8 @@ def of_values(values: Sequence[Any], wanted: "pa.DataType") -> "pa.Array":
         packed = np.packbits(truths, bitorder="little")
         return _array(wanted, len(values), is_null, [pa.py_buffer(packed)])
     # unlike numpy's, it takes no fraction for a whole number
-    numbers = array(_CODES[str(wanted)], [0 if one is None else one for one in values])
+    known = values if is_null is None else [0 if one is None else one for one in values]
+    numbers = array(_CODES[str(wanted)], known)
     return _array(wanted, len(values), is_null, [pa.py_buffer(numbers)])
 
 
@@ -58,7 +62,7 @@ def of_numbers(values: NDArray[Any], is_null: Bools | None = None) -> "pa.Array"
 def _of_parts(
     wanted: "pa.DataType",
     parts: Sequence[Sequence[Any]],
-    is_null: Bools,
+    is_null: Bools | None,
     buffers: "Sequence[pa.Buffer]" = (),
     children: "Sequence[pa.Array] | None" = None,
 ) -> "pa.Array":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import polars as pl
@@ -194,6 +194,9 @@ class ResultByHand:
         self.n_packets = n_packets
         self.slowest: pl.DataFrame | None = None
         self.failure: BaseException | None = None
+
+    def completed(self) -> Self:
+        return self
 
     @property
     def blocks(self) -> dict[Key, Blocks]:

@@ -27,7 +27,7 @@ from pcaplat.outputs.page.judged import (
 from pcaplat.outputs.page.sections import PageSection, judged_sections, measured_sections
 from pcaplat.outputs.page.still import still
 from pcaplat.plots.figure import DIRECTION, Figure, Measured
-from pcaplat.plots.render import Converter
+from pcaplat.plots.render import started
 from pcaplat.records import dataclass
 from pcaplat.text import printable
 from pcaplat.units import format_count, format_instant, format_ns
@@ -144,7 +144,7 @@ def _subtitle(measured: Measured) -> str:
 
 def _drawn(sections: Sequence[PageSection]) -> Drawings:
     figures = [figure for section in sections for figure in section.figures]
-    with Converter() as converter:
+    with started() as converter:
         drawings = [converter.vega(_in_page(figure)) for figure in figures if figure.spec]
         stills = [still(drawing, at, converter) for at, drawing in enumerate(drawings)]
     return Drawings(

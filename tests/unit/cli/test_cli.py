@@ -38,7 +38,8 @@ class Merged:
         self.options: dict[str, Any] = {}
         self.failure: BaseException | None = None
         module = ModuleType("pcaplat.run.merge")
-        module.merge = self.merge  # type: ignore[attr-defined] # that is what a stand-in is
+        # that is what a stand-in is
+        module.merge = module.merge_to_write = self.merge  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, "pcaplat.run.merge", module)
 
     def merge(self, captures: list[str], **options: Any) -> ResultByHand:  # noqa: ANN401 - any
