@@ -120,12 +120,13 @@ def shared(near: Observations, far: Observations) -> tuple[Shared, int]:
     apart_ns = np.abs(packets.d_ns - _medians(packets.d_ns, [len(packets)]))
     is_kept = _is_usual(apart_ns, apart_ns)
     # what goes the other way lies elsewhere, by as much as both ways take
-    ways = _ways(packets)
-    own_ns = _apart_by_way(packets.d_ns, ways, apart_ns)
+    rows, starts = _ways(packets)
+    n_of = np.diff(starts, append=len(rows))
+    own_ns = _apart_by_way(packets.d_ns, rows, n_of, apart_ns)
     strong_ns = np.minimum(own_ns, apart_ns)[packets.is_strong]
     is_kept |= _is_usual(own_ns, own_ns) | _is_usual(_to_company(packets.d_ns), own_ns)
-    for rows in ways:
-        is_kept[rows] |= packets.is_directed[rows] & (not is_kept[rows].any())
+    is_nothing_kept = ~np.logical_or.reduceat(is_kept[rows], starts)
+    is_kept[rows] |= packets.is_directed[rows] & np.repeat(is_nothing_kept, n_of)
     return packets.at(is_kept), int(np.quantile(strong_ns, 0.99)) if len(strong_ns) else 0
 
 
@@ -134,21 +135,27 @@ def _is_usual(away_ns: Ints, spread_ns: Ints) -> Bools:
     return np.asarray(away_ns <= limit_ns)
 
 
-def _ways(both: Shared) -> list[Ints]:
-    """Rows of the same addresses and the same way, each in order of time."""
+def _ways(both: Shared) -> tuple[Ints, Ints]:
+    """Rows by addresses and way, each in order of time, and where those of the next way start."""
     by = np.lexsort((both.is_toward, both.pair))
-    ends = np.stack((both.pair[by], both.is_toward[by]))
-    is_new = (ends[:, 1:] != ends[:, :-1]).any(axis=0)
-    return np.split(by, np.flatnonzero(is_new) + 1)
+    pair, is_toward = both.pair[by], both.is_toward[by]
+    is_new = (pair[1:] != pair[:-1]) | (is_toward[1:] != is_toward[:-1])
+    return by, np.flatnonzero(np.append(True, is_new))
 
 
-def _apart_by_way(d_ns: Ints, ways: Sequence[Ints], apart_ns: Ints) -> Ints:
-    """How far from the median of neighbours that go the same way; of few, as far as from all."""
-    found = apart_ns.copy()
-    enough = [rows for rows in ways if len(rows) >= ENOUGH_OF_WAY]
-    if enough:
-        rows = np.concatenate(enough)
-        found[rows] = np.abs(d_ns[rows] - _medians(d_ns[rows], list(map(len, enough))))
+def _apart_by_way(d_ns: Ints, by_way: Ints, n_of: Ints, apart_ns: Ints) -> Ints:
+    """How far from the median of neighbours that go the same way; of few, as far as from all.
+
+    Args:
+        d_ns: Differences.
+        by_way: Rows, one way after the other.
+        n_of: How many each way has.
+        apart_ns: How far from all.
+    """
+    found, is_enough = apart_ns.copy(), n_of >= ENOUGH_OF_WAY
+    if is_enough.any():
+        rows = by_way[np.repeat(is_enough, n_of)]
+        found[rows] = np.abs(d_ns[rows] - _medians(d_ns[rows], n_of[is_enough]))
     return found
 
 
@@ -187,7 +194,7 @@ def _joined(near: Observations, far: Observations) -> Shared:
     )
 
 
-def _medians(values: Ints, n_of: Sequence[int]) -> Ints:
+def _medians(values: Ints, n_of: Ints | Sequence[int]) -> Ints:
     """Give every value the median of its block of neighbours.
 
     Args:
@@ -207,7 +214,7 @@ def _in_rows(values: Ints, lengths: Ints) -> tuple[Ints, Bools]:
     return rows, is_filled
 
 
-def _block_lengths(n_of: Sequence[int]) -> Ints:
+def _block_lengths(n_of: Ints | Sequence[int]) -> Ints:
     """Cut groups into blocks of neighbours, as equal as can be; the first are longer by one."""
     n = np.array(n_of, np.int64)
     n_blocks = np.maximum(1, n // BLOCK)

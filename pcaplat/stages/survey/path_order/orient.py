@@ -38,17 +38,6 @@ def medians_by(values: Ints, group: Ints) -> Medians:
     return names, np.where(medians == 0, means, medians), n
 
 
-def ways(both: Shared | Observations, toward: Mapping[int, bool]) -> tuple[Bools, Bools]:
-    """Tell which rows are of oriented address pairs, and which of those go forward."""
-    if not toward:
-        nothing = np.zeros(len(both), np.bool_)
-        return nothing, nothing
-    pairs, is_toward = (np.array(column) for column in zip(*sorted(toward.items()), strict=True))
-    at = np.minimum(np.searchsorted(pairs, both.pair), len(pairs) - 1)
-    is_known = np.asarray(pairs[at] == both.pair)
-    return is_known, is_known & (both.is_toward == is_toward[at])
-
-
 def forward_mask(both: Shared | Observations, toward: Mapping[int, bool]) -> Bools:
     """Tell which rows go forward; their address pairs must be oriented."""
     lookup = sorted(pair for pair, is_forward in toward.items() if is_forward)

@@ -18,7 +18,6 @@ from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Relations, Shared, between
 from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.stages.survey.path_order.groups import Way, goes_by_senders
-from pcaplat.stages.survey.path_order.orient import ways
 from pcaplat.stages.survey.path_order.routes import Routes, is_along
 from pcaplat.stages.survey.path_order.spanning import spread_ns
 
@@ -194,7 +193,7 @@ def _entries(unique: Sequence[Observations], routes: Routes) -> dict[int, int]:
     """By source address, the point that nearly all of its unicast passes first."""
     columns = []
     for point, seen in enumerate(unique):
-        is_known, is_forward = ways(seen, routes.toward)
+        is_known, is_forward = routes.ways(seen)
         of_route = routes.of_rows(seen.pair)
         place = np.array(
             [order.index(point) if point in order else -1 for order in routes.orders], np.int64

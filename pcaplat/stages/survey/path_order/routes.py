@@ -7,6 +7,7 @@ one segment and against it on the next. Such pairs have a route of their own.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -15,8 +16,7 @@ from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Shared
-from pcaplat.stages.survey.observations import Observations, among
-from pcaplat.stages.survey.path_order.orient import ways
+from pcaplat.stages.survey.observations import Observations, among, places
 
 FEWEST = 5
 """Fewer packets that go against an order may be chance."""
@@ -70,11 +70,26 @@ class Routes:
         order = [*self.orders[self.of_pair.get(pair, 0)]]
         return order if self.toward.get(pair, True) == is_toward else order[::-1]
 
+    def ways(self, both: Shared | Observations) -> tuple[Bools, Bools]:
+        """Tell which rows are of oriented address pairs, and which of those go forward."""
+        if not self.toward:
+            nothing = np.zeros(len(both), np.bool_)
+            return nothing, nothing
+        pairs, is_toward = self._oriented
+        at, is_known = places(both.pair, pairs)
+        return is_known, is_known & (both.is_toward == is_toward[at])
+
+    @cached_property
+    def _oriented(self) -> tuple[Ints, Bools]:
+        """Address pairs that are oriented, ascending, and `toward` of each."""
+        pairs = np.array(sorted(self.toward), np.int64)
+        return pairs, np.array([self.toward[pair] for pair in pairs.tolist()], np.bool_)
+
     def side(self, both: Packets, side: int) -> Packets:
         """Give what goes forward along its route (0) or in reverse; all if nothing has a way."""
         if not np.any(both.is_directed):
             return both
-        is_known, is_forward = ways(both, self.toward)
+        is_known, is_forward = self.ways(both)
         is_way = is_forward if side == 0 else is_known & ~is_forward
         return both.at(both.is_directed & is_way)
 
@@ -91,7 +106,7 @@ class Routes:
         """Tell what goes from the first of two points to the second, and what goes forward."""
         if not np.any(both.is_directed):
             return np.ones(len(both), np.bool_), np.full(len(both), self._is_along(ends)[0])
-        is_known, is_forward = ways(both, self.toward)
+        is_known, is_forward = self.ways(both)
         is_with_route = np.array(self._is_along(ends), np.bool_)[self.of_rows(both.pair)]
         return both.is_directed & is_known & (is_forward == is_with_route), is_forward
 

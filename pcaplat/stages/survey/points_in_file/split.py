@@ -119,14 +119,7 @@ def _places(
         # everything else differs anyway between inside and outside of a tunnel
         repeats = repeats.alike_in(columns["depth"])
     if dimension in PASSING or (dimension in TAGS and is_passing(columns, repeats, value)):
-        marks = find_hops(columns, rows, repeats, dimension)
-        if not marks and dimension == "ttl":
-            marks = find_legs(columns, rows, repeats, dimension)
-        ends = list(zip(columns[dimension][rows].tolist(), columns["source"][rows], strict=True))
-        at = np.array([marks.get((mark, int(source)), -1) for mark, source in ends], np.int64)
-        for place in sorted(set(marks.values())):
-            values = [value for value, where in marks.items() if where == place]
-            yield Destination(values, "", rows[at == place])
+        yield from _passed(columns, rows, repeats, dimension)
         return
     if dimension == "depth" and is_passing(columns, repeats, value):
         return
@@ -136,6 +129,22 @@ def _places(
     for number, one in enumerate(found):
         ends = [(node, 0) for node, segment in nodes.items() if segment == one]
         yield Destination(ends, _label(dimension, one, number), rows[value[rows] == one])
+
+
+def _passed(
+    columns: Columns, rows: Ints, repeats: Repeats, dimension: str
+) -> Iterator[Destination]:
+    """Give the places that packets pass one after the other, by the marks that they have there."""
+    marks = find_hops(columns, rows, repeats, dimension)
+    if not marks and dimension == "ttl":
+        marks = find_legs(columns, rows, repeats, dimension)
+    if not marks:
+        return
+    ends = list(zip(columns[dimension][rows].tolist(), columns["source"][rows], strict=True))
+    at = np.array([marks.get((mark, int(source)), -1) for mark, source in ends], np.int64)
+    for place in sorted(set(marks.values())):
+        values = [value for value, where in marks.items() if where == place]
+        yield Destination(values, "", rows[at == place])
 
 
 def _value(columns: Columns, rows: Ints, dimension: str) -> tuple[Ints, dict[int, int]]:
