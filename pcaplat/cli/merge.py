@@ -152,8 +152,6 @@ def command(
     jobs = _jobs(captures, options | kept | where, folder)
     with progress_line(is_wanted=not (quiet or no_progress)) as line:
         for name, files, chosen in jobs:
-            if output_dir:
-                _start_drawing()
             result = _merge(files, chosen | {"progress": line}, writes=bool(output_dir))
             folder.write(result, name, line)
             if name:
@@ -300,14 +298,13 @@ def _jobs(
     ]
 
 
-def _start_drawing() -> None:
-    """Let what draws report.html start meanwhile."""
-    from pcaplat.plots.render import start
-
-    start()
-
-
 def _merge(captures: Sequence[str], options: dict[str, Any], *, writes: bool) -> "Result":
     from pcaplat.run.merge import merge, merge_to_write
 
-    return (merge_to_write if writes else merge)(captures, **options)
+    if not writes:
+        return merge(captures, **options)
+    from pcaplat.plots.render import start
+
+    # what draws report.html starts meanwhile
+    start()
+    return merge_to_write(captures, **options)
