@@ -24,8 +24,11 @@ WIDTHS = 20
 MOST_WINDOW_NS = 1 << 61
 """Centuries: sums of windows are still numbers of 64 bits."""
 
+LEAST_USUAL_NS = 100_000
+"""And this much more: the window of a path without jitter."""
+
 LEAST_WINDOW_NS = 2_000_000
-"""And at least this much: the window of a path without jitter."""
+"""The same of packets that are looked at together."""
 
 ENOUGH_FRAMES = 1 << 16
 """At a point: of more, not all requests are paired with their responses."""
@@ -143,14 +146,18 @@ def _is_torn(findings: Findings, ends: tuple[int, int]) -> bool:
 
 def usual_window_ns(findings: Findings) -> int:
     """How long after or before its usual time a unique packet is still taken for the same one."""
-    widths = [band.hi_ns - band.lo_ns for side in findings.bands for band in side.values()]
-    usual_ns = LEAST_WINDOW_NS + WIDTHS * max(widths, default=0)
-    return min(usual_ns, MOST_WINDOW_NS)
+    return min(LEAST_USUAL_NS + _jitter_ns(findings), MOST_WINDOW_NS)
 
 
 def wide_window_ns(findings: Findings) -> int:
     """How far apart equal packets are looked at together: as far as what is slow, or more."""
-    return max(usual_window_ns(findings), min(2 * findings.tail_ns, MOST_TAIL_NS))
+    tail_ns = min(2 * findings.tail_ns, MOST_TAIL_NS)
+    return max(min(LEAST_WINDOW_NS + _jitter_ns(findings), MOST_WINDOW_NS), tail_ns)
+
+
+def _jitter_ns(findings: Findings) -> int:
+    widths = [band.hi_ns - band.lo_ns for side in findings.bands for band in side.values()]
+    return WIDTHS * max(widths, default=0)
 
 
 def measured_links(findings: Findings) -> tuple[list[tuple[int, int]], int | None]:

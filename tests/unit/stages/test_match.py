@@ -40,7 +40,11 @@ def test_a_bypass_from_end_to_end_is_the_whole_path_already() -> None:
 class TestWindow:
     def test_it_is_twenty_widths_of_the_widest_band_and_2_ms(self) -> None:
         bands = ({(0, 1): Band(-100, 300, [])}, {(1, 0): Band(-1_000, 4_000, [])})
-        assert usual_window_ns(found(bands=bands)) == 2 * MS + 20 * 5_000
+        assert wide_window_ns(found(bands=bands)) == 2 * MS + 20 * 5_000
+
+    def test_what_is_alone_is_one_packet_within_a_tenth_of_a_millisecond_more(self) -> None:
+        bands = ({(0, 1): Band(-100, 300, [])}, {(1, 0): Band(-1_000, 4_000, [])})
+        assert usual_window_ns(found(bands=bands)) == MS // 10 + 20 * 5_000
 
     def test_that_of_equal_packets_follows_the_tail_up_to_a_second(self) -> None:
         assert wide_window_ns(found(tail_ns=40 * MS)) == 80 * MS
@@ -48,7 +52,7 @@ class TestWindow:
 
     def test_the_waiting_time_is_another_thing(self) -> None:
         plan = plan_matching(found(), [0, 1, 2], POINT_OF, lost_after_ns=77)
-        assert (plan.usual_ns, plan.wide_ns, plan.lost_after_ns) == (2 * MS, 2 * MS, 77)
+        assert (plan.usual_ns, plan.wide_ns, plan.lost_after_ns) == (MS // 10, 2 * MS, 77)
 
 
 class TestPlan:

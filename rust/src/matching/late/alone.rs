@@ -11,9 +11,6 @@ use crate::plan::{Direction, Plan};
 
 /// How far apart observations that are alone at two points are surely of one packet.
 pub(crate) fn alone_within_ns(plan: &Plan, direction: Direction, (up, down): (u16, u16)) -> i64 {
-    if plan.usual_ns == plan.wide_ns {
-        return plan.wide_ns;
-    }
     let phantom_frac = plan.phantom_frac(direction, down);
     let is_rather_slow = || {
         plan.band(direction, up, down).is_none_or(|band| {

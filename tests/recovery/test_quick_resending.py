@@ -1,0 +1,59 @@
+"""What was lost is sent again 1.5 ms later, equal to the byte, and points do not capture all."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+import pcaplat
+from tests.support.frames import UDP, ip, udp, write_pcap
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START_NS, GAP_NS, AGAIN_NS = 1_760_000_000_000_000_000, 500_000, 1_500_000
+N, LINK_NS, LOST_SHARE, MISSED_SHARE = 3_000, 20_000, 0.03, 0.1
+Sighting = tuple[int, int, bytes]
+"""When a point captured which packet, and its frame."""
+
+
+def captured(seed: int) -> list[list[Sighting]]:
+    """What each of three points captured; what was sent again is another packet."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    points: list[list[Sighting]] = [[], [], []]
+    number = 0
+    for at in range(N):
+        payload = udp((5_000, 5_001), chance.randbytes(40))
+        frame = ip("10.1.0.1", "10.2.0.1", UDP, 0, 64, payload)
+        t_ns, has_arrived = START_NS + at * GAP_NS, False
+        while not has_arrived:
+            number, passed_ns, has_arrived = number + 1, t_ns, True
+            for point in points:
+                if chance.random() >= MISSED_SHARE:
+                    point.append((passed_ns, number, frame))
+                passed_ns += LINK_NS + int(chance.expovariate(1 / 3_000))
+                if point is not points[-1] and chance.random() < LOST_SHARE:
+                    has_arrived = False
+                    break
+            t_ns += AGAIN_NS + chance.randrange(AGAIN_NS // 10)
+    return [sorted(point) for point in points]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_was_lost_and_what_was_sent_again_are_two(seed: int, tmp_path: Path) -> None:
+    points, files = captured(seed), []
+    for number, point in enumerate(points):
+        files.append(tmp_path / f"p{number}.pcap")
+        write_pcap(files[-1], [(t_ns, frame) for t_ns, _, frame in point])
+    with pcaplat.merge([str(file) for file in files], same_clock=["all"]) as result:
+        ends = [f"{side}_{what}" for side in ("up", "down") for what in ("point", "frame")]
+        rows = result.matches.select(ends).collect().rows()
+    wrong = [
+        (up, up_frame, down, down_frame)
+        for up, up_frame, down, down_frame in rows
+        if points[int(up[1:])][up_frame - 1][1] != points[int(down[1:])][down_frame - 1][1]
+    ]
+    assert len(rows) > 1.5 * N
+    assert wrong == []
