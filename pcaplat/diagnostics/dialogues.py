@@ -5,6 +5,7 @@ the two directions have different clocks; where bytes are missing the capture lo
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -57,11 +58,14 @@ def find_splits(columns: Mapping[str, Ints]) -> list[Split]:
     Args:
         columns: Flows of the survey's sample.
     """
-    places = np.unique(np.stack([columns["file"], columns["interface"]], 1), axis=0)
+    order = np.lexsort((columns["interface"], columns["file"]))
+    columns = {name: column[order] for name, column in columns.items()}
+    places = np.stack([columns["file"], columns["interface"]], 1)
+    begins = np.flatnonzero(np.any(places[1:] != places[:-1], axis=1)) + 1
     found = []
-    for file, interface in places.tolist():
-        here = (columns["file"] == file) & (columns["interface"] == interface)
-        own = {name: column[here] for name, column in columns.items()}
+    for first, end in pairwise([0, *begins.tolist(), len(order)] if len(order) else []):
+        own = {name: column[first:end] for name, column in columns.items()}
+        file, interface = places[first].tolist()
         found += [*_by_turns(file, interface, own), *_by_acks(file, interface, own)][:1]
     return found
 

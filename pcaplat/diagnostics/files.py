@@ -144,11 +144,15 @@ def check_clocks(
     captures: Sequence[Capture], points: Sequence[Point], domains: Sequence[int]
 ) -> list[Diagnostic]:
     """Note the files that do not tell which clock is whose, where it matters."""
+    points_of: dict[int, list[int]] = {}
+    for i, point in enumerate(points):
+        for file in {file for file, _ in point.sources}:
+            points_of.setdefault(file, []).append(i)
     found = []
     for file, capture in enumerate(captures):
         if capture.clock is not None:
             continue
-        own = [i for i, point in enumerate(points) if any(at == file for at, _ in point.sources)]
+        own = points_of.get(file, [])
         unstated = [i for i in own if not any(at == str(file) for at, _ in points[i].clocks)]
         if unstated and len({domains[i] for i in own}) > 1:
             names = ", ".join(points[i].name for i in unstated)

@@ -138,9 +138,12 @@ class Sample:
         return self.packets.at(self._rows_of(point))
 
     def _rows_of(self, point: Point) -> Ints:
+        file_of, part_of = self.source.T
         mask = np.zeros(len(self.packets), dtype=np.bool_)
-        for file, part in point.sources:
-            mask |= (self.source[:, 0] == file) & (self.source[:, 1] == part)
+        # hundreds of files of one point have all the same part
+        for part in {part for _, part in point.sources}:
+            files = [file for file, own in point.sources if own == part]
+            mask |= (part_of == part) & np.isin(file_of, files)
         return np.flatnonzero(mask)
 
 
