@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -140,12 +141,17 @@ def test_too_few_descriptors_are_named(tmp_path: Path, most: int, output: list[s
     assert "Traceback" not in said
 
 
-NOBODY = str(60_000 + os.getpid() % 5_000)
-ALONE = ("--ruid", NOBODY, "--euid", "0", "--bounding-set", "-sys_resource,-sys_admin")
-"""Root has as many processes as it wants: a user of whom nothing else runs has not.
+FIRST_USER, N_USERS = 60_000, 5_000
+USERS = count(16 * os.getpid())
 
-Tests that run at the same time are other users: their processes would count too.
-"""
+
+def alone() -> list[str]:
+    """Run as a user of whom nothing else runs; root has as many processes as it wants.
+
+    The kernel takes a while to forget what ran before: another user each time.
+    """
+    user = str(FIRST_USER + next(USERS) % N_USERS)
+    return ["--ruid", user, "--euid", "0", "--bounding-set", "-sys_resource,-sys_admin"]
 
 
 @pytest.mark.skipif(
@@ -159,7 +165,7 @@ def test_too_few_threads_are_named(tmp_path: Path, words: list[str], most: int) 
     with TemporaryDirectory() as folder:  # that another user may write into
         Path(folder).chmod(0o777)
         done = subprocess.run(
-            ["setpriv", *ALONE, *PCAPLAT, command, *files, *options],
+            ["setpriv", *alone(), *PCAPLAT, command, *files, *options],
             capture_output=True,
             text=True,
             check=False,
