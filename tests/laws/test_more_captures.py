@@ -119,7 +119,14 @@ def test_a_third_capture_takes_no_pair_away(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SAMPLE_NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # one of equal packets was slow between the switches: beside narrow bands that is doubtful
+        pytest.param(name, marks=KEEPS if name == "ipv6" else [])
+        for name in SAMPLE_NAMES
+    ],
+)
 def test_more_captures_take_no_pair_away(name: str) -> None:
     files = sample_files(name)
     wrong = {
