@@ -74,7 +74,7 @@ fn open_ends(
         observations.find(|one| one.point == point).copied()
     };
     let mut found = Vec::new();
-    for piece in pieces.iter().filter(|piece| !piece.may_be_copy()) {
+    for piece in pieces {
         let (first, last) = (piece.observations.first(), piece.observations.last());
         let ends_at = |point: u16| last.is_some_and(|one| is_whole || one.point == point);
         let begins_at = |point: u16| first.is_some_and(|one| is_whole || one.point == point);
