@@ -29,20 +29,22 @@ class Twins:
     """One flow of equal packets, and how the path and the points treat it.
 
     `spacing_ns` is the mean; `is_regular` makes every gap that, else gaps are exponential. Packets
-    come in trains of `train`, 2 ms apart. Every `marked`-th packet is unique (0: none). Delays are
-    `delay_ns` plus an exponential tail; a path that `keeps_order` is a queue. `burst_ns` is how far
-    now and then a queue holds everything up. `missed_share` is what the middle point's mirror
-    drops.
+    come in trains of `train`, 2 ms apart; `unlike_trains` do not equal each other. Every `marked`-th
+    packet is unique (0: none). Delays are `delay_ns` plus an exponential tail; a path that
+    `keeps_order` is a queue. `burst_ns` is how far now and then a queue holds everything up.
+    `missed_share` is what the mirrors of the points `missed_at` drop.
     """
 
     spacing_ns: int = 34_000
     is_regular: bool = False
     n: int = 600
     train: int = 0
+    unlike_trains: bool = False
     marked: int = 0
     kind: str = "udp6"
     lost_share: float = 0.0
     missed_share: float = 0.0
+    missed_at: tuple[int, ...] = (1,)
     copied_share: float = 0.0
     copy_after_ns: int = 4_000
     tail_ns: int = 500
@@ -100,7 +102,8 @@ def _sent(scenario: Twins, chance: random.Random) -> list[tuple[int, int, bool, 
             gap_ns += 2_500_000
         t_ns += gap_ns
         is_marked = scenario.marked and number % scenario.marked == 0
-        data = _packet(scenario.kind, number if is_marked else 0, number)
+        mark = number // scenario.train + 1 if scenario.unlike_trains else 0
+        data = _packet(scenario.kind, number if is_marked else mark, number)
         sent.append((t_ns, number, True, not is_marked, data))
         if scenario.both_ways:
             back = _packet(scenario.kind, 0, number, back=True)
@@ -159,7 +162,7 @@ def _recorded(
 ) -> list[Frame]:
     frames = []
     for t_ns, number, _, is_twin, data in now:
-        if point == 1 and chance.random() < scenario.missed_share:
+        if point in scenario.missed_at and chance.random() < scenario.missed_share:
             continue
         frames.append(Frame(t_ns, number, is_copy=False, is_twin=is_twin, data=data))
         if point == 1 and chance.random() < scenario.copied_share:

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
     from tests.recovery.simulate_twins import Frame
 
+MISSED: dict[str, Any] = {"missed_share": 0.2, "missed_at": (0, 1, 2), "delay_ns": 20_000}
 HELD: dict[str, dict[str, Any]] = {
     "held": {"burst_ns": 60_000},
     "held, any order": {"burst_ns": 60_000, "keeps_order": False},
     "held, some unlike": {"burst_ns": 60_000, "marked": 3},
     "slow, lost": {"tail_ns": 8_000, "marked": 2, "lost_share": 0.02},
     "slow, any order": {"tail_ns": 8_000, "marked": 4, "keeps_order": False},
+    "missed": {"train": 4, "unlike_trains": True, **MISSED},
+    "pairs, missed": {"train": 2, "unlike_trains": True, **MISSED},
 }
 SPACINGS_NS = (2_000, 8_000)
 QUANTILES = {"p50": 0.5, "p90": 0.9}
@@ -89,6 +92,15 @@ def test_intervals_hold_the_truth(case: str, spacing_ns: int, scratch: Path) -> 
             if row[f"{name}_lo_ns"] is not None:
                 true = np.quantile(true_ns, share, method="inverted_cdf")
                 assert row[f"{name}_lo_ns"] - 1 <= true <= row[f"{name}_hi_ns"] + 1
+
+
+@asked()
+@pytest.mark.parametrize("case", [*CASES, *HELD])
+def test_what_two_points_saw_is_decided_or_undecided(
+    case: str, spacing_ns: int, scratch: Path
+) -> None:
+    for row, true_ns in merged(case, spacing_ns, 1, scratch):
+        assert row["n"] + row["n_undecided"] >= 0.99 * len(true_ns)
 
 
 def test_where_all_are_told_apart_nothing_is_wider(scratch: Path) -> None:
