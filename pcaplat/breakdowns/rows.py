@@ -18,6 +18,7 @@ from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import N_BLOCKS, Blocks, BlockTimes
 from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
+from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.tables.columns import Row
 from pcaplat.tables.results import holding
 from pcaplat.units import format_ns
@@ -213,7 +214,8 @@ def lost_span(
     some = np.flatnonzero(n + n_lost)
     blocks = Blocks.of_moments(n, n, np.zeros(N_BLOCKS))
     blocks = replace(blocks, n_lost=n_lost).part(int(some[0]), int(some[-1]) + 1)
-    within = loss_ratio(cell["n_lost"], n_judged, segment["lost_spread"], [blocks]).within
+    losses = LossEstimate(cell["n_lost"], n_judged, clustering=segment["lost_spread"])
+    within = loss_ratio(losses, [blocks]).within
     if within is None:
         return None, None
     return holding(within.interval(CONFIDENCE), cell["n_lost"] / (cell["n"] + cell["n_lost"]))

@@ -23,17 +23,15 @@ MOST_LIKELY = 3
 IN_BURSTS = "losses come in bursts: {n} losses count as one independent loss"
 
 
-def loss_ratio(n_lost: int, n: int, spread: float, sides: Sequence[Blocks]) -> Measurement:
+def loss_ratio(losses: LossEstimate, sides: Sequence[Blocks]) -> Measurement:
     """Give the measurement of a loss ratio (RFC 7680).
 
     Args:
-        n_lost: Packets lost.
-        n: Packets sent.
-        spread: How many times the variance of as many independent losses `n_lost` has.
+        losses: Packets lost, of those that were sent.
         sides: Blocks of the directions that it is of.
     """
-    within = LossEstimate(n_lost, n, clustering=spread)
-    return of_losses(Measurement(n_lost / n, within, n, n / spread, 0.0), sides)
+    n_effective = losses.n / losses.clustering
+    return of_losses(Measurement(losses.value, losses, losses.n, n_effective, 0.0), sides)
 
 
 def of_losses(measurement: Measurement, sides: Sequence[Blocks]) -> Measurement:

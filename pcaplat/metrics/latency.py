@@ -17,6 +17,7 @@ from pcaplat.metrics.quantiles import LEAST_PAIRED, of_quantile
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
 from pcaplat.statistics.intervals import Estimate
+from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.tables.results import n_judged
 
 
@@ -151,7 +152,9 @@ def lost(run: MeasuredRun, query: MetricQuery) -> Answer:
     spreads = [(row["n_lost"] or 1, row.get("lost_spread") or 1.0) for row in rows]
     spread = sum(of * each for of, each in spreads) / sum(of for of, _ in spreads)
     sides = [run.blocks.get((*ends, way)) for way in ways]
-    return loss_ratio(n_lost, n, spread, [side for side in sides if side is not None])
+    n_more = sum(row.get("n_maybe_lost") or 0 for row in rows)
+    losses = LossEstimate(n_lost, n, clustering=spread, n_more=n_more)
+    return loss_ratio(losses, [side for side in sides if side is not None])
 
 
 METRICS = (

@@ -77,6 +77,8 @@ class UndecidedCounts:
 
     Attributes:
         n: Pairs.
+        n_maybe_lost: Packets that may be lost, and are not counted as lost: they, or what seems to
+            continue them, may be copies.
         least_sum_ns: The least that they took all together, exact.
         most_sum_ns: The most.
         least_ns: The least that one of them took.
@@ -84,6 +86,7 @@ class UndecidedCounts:
     """
 
     n: int
+    n_maybe_lost: int
     least_sum_ns: int
     most_sum_ns: int
     least_ns: int

@@ -10,11 +10,13 @@ See docs/method/attribute.md.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 import numpy as np
 
 from pcaplat import _native
+from pcaplat.model.band import Band
 from pcaplat.model.blocks import Blocks, BlockTimes, CountedBlocks
 from pcaplat.model.centre import Centre
 from pcaplat.model.clocks import Clocks, Relation
@@ -27,6 +29,7 @@ from pcaplat.model.matched import (
     Latencies,
     LinkCounts,
     TripCounts,
+    UndecidedCounts,
 )
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
@@ -104,10 +107,7 @@ class Segments:
         found = whole.distribution
         if found is None or not whole.is_absolute:
             return replace(whole, n_late=late.n, late_sum_ns=late.sum_ns)
-        near, far = self.ends
-        band = self.findings.bands[self.is_reverse].get(
-            (far, near) if self.is_reverse else (near, far)
-        )
+        band = self._band()
         usual_ns = found.quantile_ns(0.5)
         edge_ns = max(LEAST_WAIT * usual_ns, usual_ns + (band.hi_ns if band else 0))
         n, sum_ns = found.above(edge_ns)
@@ -116,8 +116,9 @@ class Segments:
     def _undecided(self, counts: LinkCounts) -> Undecided:
         """Bound what packets that could not be told apart do to the mean of all."""
         found, n = counts.undecided, counts.n
+        n_maybe_lost = self._n_maybe_lost(counts.undecided)
         if not found.n or not n:
-            return Undecided()
+            return Undecided(found.n, n_maybe_lost)
         is_exact = self.relation.kind.is_shared
         sum_ns = counts.histogram.sum_ns if is_exact else counts.took_sum_ns
         mean_ns, least_ns, most_ns = (
@@ -130,9 +131,21 @@ class Segments:
         )
         return Undecided(
             found.n,
+            n_maybe_lost,
             (max(mean_ns - least_ns, 0.0), max(most_ns - mean_ns, 0.0)),
             (mean_ns - found.least_ns, found.most_ns - mean_ns),
         )
+
+    def _band(self) -> Band | None:
+        near, far = self.ends
+        way = (far, near) if self.is_reverse else (near, far)
+        return self.findings.bands[self.is_reverse].get(way)
+
+    def _n_maybe_lost(self, found: UndecidedCounts) -> int:
+        """Of what seems to continue an end, a share was not captured before: so many were lost."""
+        band = self._band()
+        missed_frac = band.phantom_frac if band else 0.0
+        return found.n_maybe_lost + ceil(missed_frac * found.n)
 
     def _one(
         self,

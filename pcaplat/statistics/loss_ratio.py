@@ -18,7 +18,8 @@ class LossEstimate:
     of them are worth one (the variance of the ratio over blocks of time by that of independent
     losses), told on `df` degrees of freedom; the interval is that of so many fewer (Korn and
     Graubard 1998). `runs` is what the runs' scatter says, where there are enough, and `scattered`
-    what they may scatter by that seldom lose much: the widest of all holds.
+    what they may scatter by that seldom lose much: the widest of all holds. Of `n`, `n_more` may be
+    lost too, as far as is known.
     """
 
     n_lost: int
@@ -27,6 +28,7 @@ class LossEstimate:
     clustering: float = 1.0
     df: float = inf
     scattered: ScatteredShares | None = None
+    n_more: int = 0
 
     @property
     def value(self) -> float:
@@ -46,9 +48,9 @@ class LossEstimate:
     def interval(self, confidence: float) -> tuple[float, float]:
         """Give the interval that holds the truth with this confidence."""
         tail = (1 - confidence) / 2
-        k, n = self._worth
+        k, most, n = self._worth
         lo = 0.0 if k == 0 else _native.beta_quantile(k, n - k + 1, tail)
-        hi = 1.0 if k == n else _native.beta_quantile(k + 1, n - k, 1 - tail)
+        hi = 1.0 if most == n else _native.beta_quantile(most + 1, n - most, 1 - tail)
         if self.runs is None:
             return lo, hi
         low, high = self.runs.interval(confidence)
@@ -57,23 +59,25 @@ class LossEstimate:
         return max(0.0, min(lo, low)), min(1.0, max(hi, high))
 
     @property
-    def _worth(self) -> tuple[float, float]:
-        """How many independent losses of how many packets these are worth."""
+    def _worth(self) -> tuple[float, float, float]:
+        """Independent losses that these are worth, the most that may be, and packets."""
+        counts = self.n_lost, min(self.n_lost + self.n_more, self.n), self.n
         if self.clustering <= 1:
-            return self.n_lost, self.n
+            return counts
         # that they cluster so much is an estimate itself
         known = (t_quantile(TAIL, inf) / t_quantile(TAIL, self.df)) ** 2
-        return self.n_lost * known / self.clustering, self.n * known / self.clustering
+        n_lost, most, n = (count * known / self.clustering for count in counts)
+        return n_lost, most, n
 
     def p_not_below(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or more"."""
-        k, n = self._worth
+        _, most, n = self._worth
         if limit <= 0:
             alone = 1.0
-        elif k == n:
+        elif most == n:
             alone = 1.0 if limit <= 1 else 0.0
         else:
-            alone = _native.beta_cdf(n - k, k + 1, 1 - min(limit, 1.0))
+            alone = _native.beta_cdf(n - most, most + 1, 1 - min(limit, 1.0))
         told = [alone] if self.runs is None else [alone, self.runs.p_not_below(limit)]
         if self.scattered is not None and self.n_lost:
             told.append(self.scattered.p_not_below(limit))
@@ -83,13 +87,13 @@ class LossEstimate:
         """Give the p-value of "the truth is `limit` or less"."""
         if limit < 0:
             return 0.0
-        k, n = self._worth
+        k, _, n = self._worth
         alone = _native.beta_cdf(k, n - k + 1, min(limit, 1.0)) if k else 1.0
         return alone if self.runs is None else max(alone, self.runs.p_not_above(limit))
 
     def normal(self) -> Estimate:
         """Give an estimate that differences can be taken of (Agresti and Caffo 2000)."""
-        k, n = self._worth
+        k, _, n = self._worth
         share = (k + 1) / (n + 2)
         se = sqrt(share * (1 - share) / (n + 2))
         if self.runs is not None and self.runs.se > se:

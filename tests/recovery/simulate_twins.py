@@ -29,9 +29,9 @@ class Twins:
     """One flow of equal packets, and how the path and the points treat it.
 
     `spacing_ns` is the mean; `is_regular` makes every gap that, else gaps are exponential. Packets
-    come in trains of `train`, 2 ms apart; `unlike_trains` do not equal each other. Every `marked`-th
-    packet is unique (0: none). Delays are `delay_ns` plus an exponential tail; a path that
-    `keeps_order` is a queue. `burst_ns` is how far now and then a queue holds everything up.
+    come in trains of `train`, 2 ms apart; `unlike_trains` do not equal each other. Every
+    `marked`-th packet is unique (0: none). Delays are `delay_ns` plus an exponential tail; a path
+    that `keeps_order` is a queue. `burst_ns` is how far now and then a queue holds everything up.
     `missed_share` is what the mirrors of the points `missed_at` drop.
     """
 
@@ -54,6 +54,10 @@ class Twins:
     both_ways: bool = False
     n_points: int = 3
     seed: int = 1
+
+    def is_forward(self, packet: int) -> bool:
+        """Whether a packet goes from the first point to the last."""
+        return packet < self.n or (packet >= 2 * self.n and packet % 2 == 0)
 
 
 class Frame(NamedTuple):

@@ -48,10 +48,24 @@ def took_ns(seen: list[list[Frame]], up: int, down: int, *, forward: bool) -> li
     return [ns for ns in took if (ns > 0) == forward]
 
 
+def scenario_of(case: str, spacing_ns: int, seed: int) -> Twins:
+    return Twins(spacing_ns=spacing_ns, n=1_500, seed=seed, **{**CASES, **HELD}[case])
+
+
+def lost_frac(scenario: Twins, row: Any) -> float:  # noqa: ANN401 - a row of a document
+    """Share of the packets at the upstream point that the downstream one did not see."""
+    seen = [{one.packet for one in frames} for frames in capture(scenario)]
+    up, down = int(row["near"][1:]), int(row["far"][1:])
+    if row["direction"] == "reverse":
+        up, down = down, up
+    mine = {packet for packet in seen[up] if scenario.is_forward(packet) == (up < down)}
+    return len(mine - seen[down]) / len(mine)
+
+
 @cache
 def merged(case: str, spacing_ns: int, seed: int, folder: Path) -> list[tuple[Any, list[int]]]:
     """Rows of the segments, and the truth beside each."""
-    scenario = Twins(spacing_ns=spacing_ns, n=1_500, seed=seed, **{**CASES, **HELD}[case])
+    scenario = scenario_of(case, spacing_ns, seed)
     seen = capture(scenario)
     scratch = folder / f"{case}-{spacing_ns}-{seed}"
     scratch.mkdir()
@@ -101,6 +115,19 @@ def test_what_two_points_saw_is_decided_or_undecided(
 ) -> None:
     for row, true_ns in merged(case, spacing_ns, 1, scratch):
         assert row["n"] + row["n_undecided"] >= 0.99 * len(true_ns)
+
+
+NO_MIRROR_MISSES = [
+    case for case, kind in {**CASES, **HELD}.items() if not kind.get("missed_share")
+]
+
+
+@asked()
+@pytest.mark.parametrize("case", NO_MIRROR_MISSES)
+def test_intervals_hold_the_share_that_was_lost(case: str, spacing_ns: int, scratch: Path) -> None:
+    for row, _ in merged(case, spacing_ns, 1, scratch):
+        true = lost_frac(scenario_of(case, spacing_ns, 1), row)
+        assert row["lost_lo_frac"] <= true <= row["lost_hi_frac"]
 
 
 def test_where_all_are_told_apart_nothing_is_wider(scratch: Path) -> None:

@@ -80,9 +80,11 @@ class Undecided:
 
     `mean_ns` is by how much the mean of all is less than that of the others, at most, and by how
     much it is more; `single_ns` the same of the quickest of them and the slowest.
+    `n_maybe_lost` packets may be lost that are not counted as lost.
     """
 
     n: int = 0
+    n_maybe_lost: int = 0
     mean_ns: tuple[float, float] = (0.0, 0.0)
     single_ns: tuple[float, float] = (0.0, 0.0)
 
@@ -138,11 +140,13 @@ class Segment:
 
     @property
     def n_waited(self) -> int:
-        """Of `n` the packets that would count as lost if they had not arrived.
+        """Of the packets that arrived those that would count as lost if they had not.
 
-        Others set out less than the waiting time before one of its ends stopped capturing.
+        Others set out less than the waiting time before one of its ends stopped capturing: of those
+        that could not be told apart, the same share.
         """
-        return self.n - self.n_unwaited
+        n_alike = self.undecided.n
+        return self.n + n_alike - round(self.n_unwaited * (1 + n_alike / max(self.n, 1)))
 
     @property
     def n_judged(self) -> int:

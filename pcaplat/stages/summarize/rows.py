@@ -110,11 +110,15 @@ def _counts(one: Segment) -> Row:
 
 def _undecided(one: Segment) -> Row:
     """What identical packets could make of the mean that were not told apart."""
-    row: Row = {"n_undecided": one.undecided.n if one.kind == "packet" else None}
+    is_whole = one.kind == "packet"
+    row: Row = {
+        "n_undecided": one.undecided.n if is_whole else None,
+        "n_maybe_lost": one.undecided.n_maybe_lost if is_whole else None,
+    }
     names = ("mean_least_ns", "mean_most_ns", "undecided_min_ns", "undecided_max_ns")
     row |= dict.fromkeys(names)
     measured = one.distribution
-    if measured is None or not one.is_absolute or one.kind != "packet":
+    if measured is None or not one.is_absolute or not is_whole:
         return row
     less_ns, more_ns = one.undecided.mean_ns
     row |= {

@@ -263,8 +263,16 @@ impl Sink for Intake<'_> {
         }
     }
 
-    fn undecided(&mut self, crossing: LinkCrossing, tally: UndecidedTally) {
+    fn undecided(
+        &mut self,
+        crossing: LinkCrossing,
+        tally: UndecidedTally,
+        one: Option<&Observation>,
+    ) {
         self.recorder.tally.count_undecided(crossing, tally);
+        if let Some(one) = one {
+            self.recorder.tally.note_crossed(crossing, one);
+        }
     }
 }
 

@@ -160,6 +160,16 @@ def test_no_loss_in_enough_packets_shows_a_bound() -> None:
     assert one.p_not_below(0) == 1.0
 
 
+def test_packets_that_may_be_lost_too_widen_the_loss_upward_only() -> None:
+    alone, more = LossEstimate(5, 1_000), LossEstimate(5, 1_000, n_more=4)
+    assert more.value == alone.value
+    assert more.interval(0.95)[0] == alone.interval(0.95)[0]
+    assert more.interval(0.95)[1] == LossEstimate(9, 1_000).interval(0.95)[1]
+    assert more.p_not_below(0.01) == LossEstimate(9, 1_000).p_not_below(0.01)
+    assert more.p_not_above(0.01) == alone.p_not_above(0.01)
+    assert LossEstimate(5, 10, n_more=9).interval(0.95)[1] == 1.0
+
+
 def test_runs_that_scatter_widen_the_loss() -> None:
     alone = LossEstimate(100, 100_000)
     runs = LossEstimate(100, 100_000, across([0.0, 0.0, 0.004, 0.0, 0.001]))

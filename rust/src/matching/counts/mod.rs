@@ -273,8 +273,7 @@ impl Tally {
             return;
         };
         let LinkCrossing { link: index, side } = crossing;
-        self.losses
-            .note_crossed(&self.topology, std::slice::from_ref(up), crossing.bit());
+        self.note_crossed(crossing, up);
         if let Some(tally) = at(&mut self.totals.links, index, side) {
             tally.n_reordered += u64::from(step.is_overtaken);
         }
@@ -291,6 +290,13 @@ impl Tally {
         {
             tally.late.n_too_late += 1;
         }
+    }
+
+    /// Notes that packets like this one cross a segment: those that end before it are lost there.
+    pub(crate) fn note_crossed(&mut self, crossing: LinkCrossing, one: &Observation) {
+        let one = std::slice::from_ref(one);
+        self.losses
+            .note_crossed(&self.topology, one, crossing.bit());
     }
 
     /// Counts pairs of which it is not known which they are.

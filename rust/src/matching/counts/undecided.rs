@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct UndecidedTally {
     /// Pairs.
     pub n: u64,
+    /// Packets that may be lost, and are not counted as lost: they, or what seems to continue them, may
+    /// be copies.
+    pub n_maybe_lost: u64,
     /// The least that they took all together.
     pub least_sum_ns: i128,
     /// The most.
@@ -24,6 +27,7 @@ impl UndecidedTally {
         let sum_ns = i128::from(took_ns);
         Self {
             n: 1,
+            n_maybe_lost: 1,
             least_sum_ns: sum_ns,
             most_sum_ns: sum_ns,
             least_ns: took_ns,
@@ -40,6 +44,7 @@ impl UndecidedTally {
             return *self = other;
         }
         self.n += other.n;
+        self.n_maybe_lost += other.n_maybe_lost;
         self.least_sum_ns += other.least_sum_ns;
         self.most_sum_ns += other.most_sum_ns;
         self.least_ns = self.least_ns.min(other.least_ns);

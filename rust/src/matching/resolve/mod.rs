@@ -100,7 +100,7 @@ impl Resolver {
             };
             let pieces: Vec<Piece> = observations.iter().map(alone).collect();
             for (crossing, tally) in undecided(&self.plan, &self.topology, direction, &pieces) {
-                sink.undecided(crossing, tally);
+                sink.undecided(crossing, tally, None);
             }
         }
         for one in observations {
@@ -219,8 +219,9 @@ impl Resolver {
         for piece in pieces {
             piece.hand_to(sink, direction, &self.folded);
         }
+        let one = pieces.first().and_then(|piece| piece.observations.first());
         for (crossing, tally) in undecided(&self.plan, &self.topology, direction, pieces) {
-            sink.undecided(crossing, tally);
+            sink.undecided(crossing, tally, one);
         }
         for lost in lost_untold(&self.plan, direction, pieces) {
             if let Some(piece) = pieces.get(lost.piece) {

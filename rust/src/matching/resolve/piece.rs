@@ -21,8 +21,14 @@ pub(crate) trait Sink {
         _has_entered: bool,
     ) {
     }
-    /// Pairs of a segment of which it is not told which they are.
-    fn undecided(&mut self, _crossing: LinkCrossing, _tally: UndecidedTally) {}
+    /// Pairs of a segment of which it is not told which they are; `one` of them, if they go that way surely.
+    fn undecided(
+        &mut self,
+        _crossing: LinkCrossing,
+        _tally: UndecidedTally,
+        _one: Option<&Observation>,
+    ) {
+    }
 }
 
 /// A trajectory, or a part of one.
