@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 US, MS = 1_000, 1_000_000
 NAMES = ("alpha", "bravo", "charlie", "delta")
-KEEPS = pytest.mark.xfail(strict=True, reason="issue 18: adding points takes no pair away")
+KEEPS = pytest.mark.xfail(
+    strict=True, reason="decision 39: an added capture can make a pair uncertain"
+)
 
 few = settings(max_examples=8, deadline=None, derandomize=True, database=None)
 Place = tuple[str, int]
