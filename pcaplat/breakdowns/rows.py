@@ -201,7 +201,10 @@ def _interval(
 def lost_span(
     segment: Mapping[str, Any], cell: Row, part: pl.DataFrame | None, lost: pl.DataFrame | None
 ) -> tuple[float | None, float | None]:
-    """95 % interval of a loss ratio, as that of the segment is found."""
+    """95 % interval of a loss ratio, as that of the segment is found.
+
+    Any of the packets that could not be told apart may be of this cell.
+    """
     n, n_lost = np.zeros(N_BLOCKS, np.int64), np.zeros(N_BLOCKS, np.int64)
     n_judged = cell["n_waited"] + cell["n_lost"]
     if not n_judged:  # any share may have been lost
@@ -214,11 +217,18 @@ def lost_span(
     some = np.flatnonzero(n + n_lost)
     blocks = Blocks.of_moments(n, n, np.zeros(N_BLOCKS))
     blocks = replace(blocks, n_lost=n_lost).part(int(some[0]), int(some[-1]) + 1)
-    losses = LossEstimate(cell["n_lost"], n_judged, clustering=segment["lost_spread"])
-    within = loss_ratio(losses, [blocks]).within
-    if within is None:
+    few = LossEstimate(
+        cell["n_lost"],
+        n_judged,
+        clustering=segment["lost_spread"],
+        n_more=segment["n_maybe_lost"] or 0,
+    )
+    many = replace(few, n=n_judged + (segment["n_undecided"] or 0))
+    least, most = (loss_ratio(losses, [blocks]).within for losses in (many, few))
+    if least is None or most is None:
         return None, None
-    return holding(within.interval(CONFIDENCE), cell["n_lost"] / (cell["n"] + cell["n_lost"]))
+    ends = least.interval(CONFIDENCE)[0], most.interval(CONFIDENCE)[1]
+    return holding(ends, cell["n_lost"] / (cell["n"] + cell["n_lost"]))
 
 
 def blocks_of(part: pl.DataFrame) -> Blocks:

@@ -130,6 +130,31 @@ def test_intervals_hold_the_share_that_was_lost(case: str, spacing_ns: int, scra
         assert row["lost_lo_frac"] <= true <= row["lost_hi_frac"]
 
 
+@pytest.mark.parametrize("case", ["much-loss", "queue", "mirror-copies-all"])
+def test_intervals_of_flows_hold_the_share_that_was_lost(case: str, tmp_path: Path) -> None:
+    """Of which flow the packets are that could not be told apart is not counted."""
+    scenario = scenario_of(case, 8_000, 1)
+    seen = capture(scenario)
+    packets = [
+        {one.packet for one in frames if one.packet < scenario.n or one.packet % 2 == 0}
+        for frames in seen
+    ]
+    with pcaplat.merge(save(seen, tmp_path), same_clock=["all"], by=["flow"]) as result:
+        rows = result.document["breakdowns"]["by_flow"]
+    judged = [row for row in rows if row["direction"] == "forward"]
+    assert len(judged) >= 4
+    for row in judged:
+        up, down = (
+            {
+                one
+                for one in packets[int(row[end][1:])]
+                if (one < scenario.n) == ("fd00" in row["key"])
+            }
+            for end in ("near", "far")
+        )
+        assert row["lost_lo_frac"] <= len(up - down) / len(up) <= row["lost_hi_frac"]
+
+
 def test_where_all_are_told_apart_nothing_is_wider(scratch: Path) -> None:
     for row, _ in merged("requests-and-responses", 8_000, 1, scratch):
         if not row["n_undecided"]:
