@@ -82,7 +82,8 @@ def test_rows_that_are_sorted_in_several_runs_add_up(
 ) -> None:
     """As of a million packets: files are the same to the byte, groups of rows too."""
     monkeypatch.setattr(spilled_rows, "RUN_ROWS", 500)
-    monkeypatch.setattr(spilled_rows, "LEAST_BLOCK_ROWS", 50)
+    monkeypatch.setattr(spilled_rows, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(spilled_rows, "MERGED_BLOCKS", 2)
     monkeypatch.setattr(parquet, "N_ROWS_PER_GROUP", 64)
     monkeypatch.setattr(large, "BATCH_ROWS", 64)
     files = [str(path) for path in run(EFFECTS["loss"](base(600, 4))).save(tmp_path)]

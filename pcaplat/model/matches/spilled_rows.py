@@ -1,7 +1,8 @@
 """The matched pairs and crossings that the core spills, and how their rows are read."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from tempfile import TemporaryFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +42,12 @@ RUN_ROWS = 1 << 17
 """Rows sorted at once, 7 MiB of them."""
 
 
-MERGED_ROWS = 1 << 15
-"""Rows of all sorted runs together that are merged at once, if there are few runs."""
+BLOCK_ROWS = 1 << 10
+"""Rows of a sorted run that are read at once; a run is so many of these."""
 
 
-LEAST_BLOCK_ROWS = 1024
-"""More than one trajectory has pairs, so that every block takes the merge further."""
+MERGED_BLOCKS = 1 << 5
+"""Blocks of all sorted runs that are merged at once."""
 
 
 POINT_BITS = 16
@@ -81,15 +82,14 @@ def rows_in_order(paths: Sequence[str], place: Sequence[int], folder: str) -> It
         folder: Where sorted runs may be kept meanwhile.
     """
     places = np.asarray(place, dtype=np.int64)
-    runs: list[Path] = []
-    for rows in rows_as_spilled(paths):
-        runs.append(Path(folder) / f"sorted-{len(runs)}")
-        _sorted(rows, places).tofile(runs[-1])
-    try:
-        yield from _merged(runs, places)
-    finally:
-        for run in runs:
-            run.unlink(missing_ok=True)
+    firsts: list[Ints] = []
+    with TemporaryFile(dir=folder, buffering=0) as file:
+        for rows in rows_as_spilled(paths):
+            run = _sorted(rows, places)
+            firsts.append(run["trajectory"][::BLOCK_ROWS].copy())
+            run.tofile(file)
+        if firsts:
+            yield from _merged(file.fileno(), np.concatenate(firsts), places)
 
 
 def in_blocks(found: Iterable[Rows], n_rows: int) -> Iterator[Rows]:
@@ -158,25 +158,37 @@ def evidence(rows: Rows) -> tuple[Ints, Ints, Floats]:
 def _sorted(rows: Rows, place: Ints) -> Rows:
     up, _, is_reverse = ends(rows["points"])
     from_sender = np.where(is_reverse != 0, -place[up], place[up])
-    return rows[np.lexsort((rows["down"], from_sender, rows["trajectory"]))]
+    # several times as fast as `rows[...]`
+    return rows.take(np.lexsort((rows["down"], from_sender, rows["trajectory"])))
 
 
-def _merged(runs: Sequence[Path], place: Ints) -> Iterator[Rows]:
-    """Merge sorted runs: what is below every run's last loaded row can go."""
-    n_rows = max(LEAST_BLOCK_ROWS, MERGED_ROWS // max(len(runs), 1))
-    sizes = [run.stat().st_size // ROW.itemsize for run in runs]
-    done = [0] * len(runs)
-    while any(at < size for at, size in zip(done, sizes, strict=True)):
-        ahead = [
-            np.fromfile(run, ROW, n_rows, offset=at * ROW.itemsize)
-            for run, at in zip(runs, done, strict=True)
-        ]
-        more = [
-            block["trajectory"][-1]
-            for block, at, size in zip(ahead, done, sizes, strict=True)
-            if at + len(block) < size
-        ]
-        if more:
-            ahead = [block[: np.searchsorted(block["trajectory"], min(more))] for block in ahead]
-        done = [at + len(block) for at, block in zip(done, ahead, strict=True)]
-        yield _sorted(np.concatenate(ahead), place)
+def _merged(file: int, firsts: Ints, place: Ints) -> Iterator[Rows]:
+    """Merge sorted runs, which lie in the file one after the other.
+
+    Every block is read once, in the order of their first trajectories (`firsts`). What comes before
+    that of the next block can go.
+    """
+    order = np.argsort(firsts, kind="stable")
+    held: dict[int, Rows] = {}
+    for at in range(0, len(order), MERGED_BLOCKS):
+        ahead, behind = order[at : at + MERGED_BLOCKS], order[at + MERGED_BLOCKS :]
+        held |= {block: _block(file, block) for block in ahead.tolist()}
+        due: list[Rows] = []
+        # equal rows stay in the order in which they were spilled
+        for block, rows in sorted(held.items()):
+            due.append(rows[: _n_before(rows, firsts[behind[0]])] if len(behind) else rows)
+            held[block] = rows[len(due[-1]) :]
+            if not len(held[block]):
+                del held[block]
+        yield _sorted(np.concatenate(due), place)
+
+
+def _block(file: int, block: int) -> Rows:
+    n_bytes = BLOCK_ROWS * ROW.itemsize
+    return np.frombuffer(os.pread(file, n_bytes, block * n_bytes), ROW)
+
+
+def _n_before(rows: Rows, trajectory: int) -> int:
+    if rows["trajectory"][0] >= trajectory:
+        return 0
+    return int(np.searchsorted(rows["trajectory"], trajectory))
