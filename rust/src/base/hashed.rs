@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
 
-use crate::base::hash::{Seed, product};
+use crate::base::hash::{Seed, product, word};
 
 /// A map from a hash.
 pub type HashedMap<V> = HashMap<u64, V, Placing>;
@@ -50,9 +50,14 @@ impl Hasher for PlaceHasher {
         self.place
     }
 
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
+        let (words, rest) = bytes.as_chunks();
+        for word in words {
+            self.write_u64(u64::from_ne_bytes(*word));
+        }
+        if !rest.is_empty() {
+            self.write_u64(word(rest, 0, rest.len()));
         }
     }
 

@@ -6,6 +6,7 @@
 use super::conversation::{Conversation, SentSide, Transmission};
 use super::{N_BLOCKS, TCP, TrafficPlan, UDP};
 use crate::base::error::{Error, Result};
+use crate::base::hashed::Placing;
 use crate::base::spill::Spill;
 use crate::base::spill::numbers;
 use crate::identity::opener::SenderRole;
@@ -118,7 +119,7 @@ pub(super) enum RoleKnowledge {
 
 /// The connections of one point; when all of its frames are seen, what comes of them.
 pub(super) struct Connections {
-    of: HashMap<ConnectionEnds, FlowState>,
+    of: HashMap<ConnectionEnds, FlowState, Placing>,
     /// When the point's captures began.
     begin_ns: i64,
     /// Connections that are kept at most.
@@ -143,7 +144,7 @@ impl Connections {
     /// needed.
     pub(super) fn new(folder: &Path, at: usize, n_points: usize) -> Self {
         Self {
-            of: HashMap::new(),
+            of: HashMap::default(),
             begin_ns: i64::MAX,
             most: MOST_KEPT,
             waiting: None,

@@ -2,6 +2,7 @@
 
 use super::{CountedFrame, HeaderBytes, N_BLOCKS, N_WAYS, Segment, TCP, UDP, UNKNOWN};
 use crate::base::error::{Error, Result};
+use crate::base::hashed::Placing;
 use crate::base::spill::Spill;
 use crate::base::spill::numbers;
 use crate::matching::Status;
@@ -138,7 +139,7 @@ pub(super) struct Volumes {
     /// By place, then by way.
     totals: Vec<[Total; N_WAYS]>,
     /// Ways of matched packets, a bit each.
-    ways: HashMap<AddressHash, u8>,
+    ways: HashMap<AddressHash, u8, Placing>,
     waiting: Spill,
 }
 
@@ -147,7 +148,7 @@ impl Volumes {
         let none = || [Total::new(), Total::new(), Total::new()];
         Ok(Self {
             totals: (0..n_points).map(|_| none()).collect(),
-            ways: HashMap::new(),
+            ways: HashMap::default(),
             waiting: Spill::create(folder, "waiting-frames")?,
         })
     }

@@ -1,6 +1,7 @@
 //! The columns of the packets table in the making.
 
 use super::Origin;
+use super::address_texts::AddressTexts;
 use super::condition::{address, number};
 use super::details::Details;
 use crate::base::error::{Error, Result};
@@ -129,11 +130,20 @@ impl Columns {
     }
 
     /// What it carries.
-    pub(super) fn put_packet(&mut self, frame: &Frame<'_>, packet: &Packet, layers: &str) {
+    pub(super) fn put_packet(
+        &mut self,
+        frame: &Frame<'_>,
+        packet: &Packet,
+        layers: &str,
+        texts: &mut AddressTexts,
+    ) {
         self.layers.put(|to| to.append_value(layers));
-        let text = |name| address(name, packet).map(|address| address.to_string());
-        self.src.put(|to| to.append_option(text("src")));
-        self.dst.put(|to| to.append_option(text("dst")));
+        let mut put = |column: &mut Wanted<StringBuilder>, name| {
+            let found = address(name, packet);
+            column.put(|to| to.append_option(found.map(|address| texts.of(address))));
+        };
+        put(&mut self.src, "src");
+        put(&mut self.dst, "dst");
         let int = |name| number(name, frame, packet).and_then(|n| i32::try_from(n).ok());
         self.src_port.put(|to| to.append_option(int("src_port")));
         self.dst_port.put(|to| to.append_option(int("dst_port")));
@@ -215,7 +225,7 @@ mod tests {
         };
         columns.put_frame(&origin, 9, &frame);
         columns.put_outcome(200, -1);
-        columns.put_packet(&frame, &Packet::new(), "");
+        columns.put_packet(&frame, &Packet::new(), "", &mut AddressTexts::default());
         let batch = columns.finish().unwrap();
         let is_null = |name: &str| batch.column_by_name(name).unwrap().is_null(0);
         for name in [

@@ -72,6 +72,7 @@ impl Condition {
 }
 
 /// What stands in a column of numbers.
+#[inline]
 pub(super) fn number(name: &str, frame: &Frame<'_>, packet: &Packet) -> Option<i64> {
     let of_ip = |n: i64| (is_ip(packet) && n >= 0).then_some(n);
     match name {
@@ -89,6 +90,7 @@ pub(super) fn number(name: &str, frame: &Frame<'_>, packet: &Packet) -> Option<i
 }
 
 /// What stands in a column of addresses.
+#[inline]
 pub(super) fn address(name: &str, packet: &Packet) -> Option<IpAddr> {
     let bits = match name {
         "src" => packet.src,
@@ -106,6 +108,7 @@ pub(super) fn address(name: &str, packet: &Packet) -> Option<IpAddr> {
 }
 
 /// Whether the innermost packet is one of IP, and was read to its end.
+#[inline]
 fn is_ip(packet: &Packet) -> bool {
     packet.stop.is_none() && packet.ip_version != 0
 }

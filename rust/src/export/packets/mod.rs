@@ -1,11 +1,13 @@
 //! The packets table: one row per captured frame, as Arrow batches.
 
+mod address_texts;
 mod columns;
 mod condition;
 mod details;
 mod follow;
 
 use crate::base::error::{Error, Result};
+use crate::base::hashed::Placing;
 use crate::base::panics::contained;
 use crate::base::piecewise::PiecewiseLinear;
 use crate::file::{Capture, Damage, Frame};
@@ -15,6 +17,7 @@ use crate::matching::outcome::Outcomes;
 use crate::reading::{Asked, History, Progress, ReadOutcome, Reading};
 use crate::traffic::{Counted, CountedFrame, HeaderBytes, Traffic, TrafficPlan};
 use crate::wire::{Packet, layer_path};
+use address_texts::AddressTexts;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use columns::Columns;
@@ -117,7 +120,8 @@ const MOST_SEEN: usize = 1 << 20;
 #[derive(Default)]
 struct RowMaker {
     packet: Packet,
-    layers: HashMap<Vec<u8>, Layers>,
+    layers: HashMap<Vec<u8>, Layers, Placing>,
+    addresses: AddressTexts,
     /// Of the file that is being read.
     history: History,
     /// Counts the frames that have rows, if that is asked for.
@@ -165,7 +169,7 @@ impl RowMaker {
         columns.put_frame(origin, part, frame);
         columns.put_outcome(status, trajectory);
         let layers = layers(&mut self.layers, &self.packet);
-        columns.put_packet(frame, &self.packet, &layers.path);
+        columns.put_packet(frame, &self.packet, &layers.path, &mut self.addresses);
         columns.put_details(&whole, &self.packet);
         if let Some(traffic) = &mut self.traffic {
             traffic.count(&CountedFrame {
@@ -364,7 +368,7 @@ fn status_alone(seen: &ReadOutcome) -> Status {
     }
 }
 
-fn layers<'a>(known: &'a mut HashMap<Vec<u8>, Layers>, packet: &Packet) -> &'a Layers {
+fn layers<'a>(known: &'a mut HashMap<Vec<u8>, Layers, Placing>, packet: &Packet) -> &'a Layers {
     let ids = packet.layers.get(..packet.n_layers).unwrap_or(&[]);
     if !known.contains_key(ids) {
         let path = layer_path(packet);
