@@ -5,6 +5,7 @@
   with `NEEDS_ROWS` it takes a result that kept its rows.
 - `save(result, directory)` and `files()`: a merge's files in a folder, and their names.
 - `draw(result)`: what `save` takes as a third argument, made before any file is written.
+- `prepare(result)`: what `save` needs and can be done while another process draws.
 - `save_COMMAND(document, directory)`: what this one command found, in a folder.
 - `save_rows(batches, stream)`: Arrow batches of packets, for `pcaplat read`.
 
@@ -12,6 +13,7 @@
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -145,8 +147,14 @@ def write(
     left_out = {"pcapng": not pcapng, "unmatched": not unmatched}
     with _folder(str(directory), overwrite=overwrite) as scratch:
         give_back_memory()
-        # what draws takes as much memory as what writes tables, and is gone when it has drawn
-        drawn = {name: output(name).draw(result) for name in outputs_with("draw")}
+        with ThreadPoolExecutor(1) as beside:
+            prepared = [
+                beside.submit(output(name).prepare, result) for name in outputs_with("prepare")
+            ]
+            # what draws takes as much memory as what writes tables, and is gone when it has drawn
+            drawn = {name: output(name).draw(result) for name in outputs_with("draw")}
+        for one in prepared:
+            one.result()
         # while the tables are written the traffic is counted, which may give a further warning
         for name in sorted(outputs_with("save"), key=lambda name: name != "parquet"):
             if not left_out.get(name):

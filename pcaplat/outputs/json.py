@@ -29,6 +29,11 @@ def files() -> list[str]:
     return ["provenance.json", "summary.json"]
 
 
+def prepare(result: "Result") -> None:
+    """Read all captures again, for their digests."""
+    _ = result.provenance
+
+
 def save(result: "Result", directory: Path) -> None:
     """Write summary.json and provenance.json into a folder."""
     for name, document in zip(files(), (result.provenance, result.document), strict=True):

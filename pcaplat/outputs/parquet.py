@@ -2,7 +2,8 @@
 
 import pickle
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
@@ -36,22 +37,37 @@ def files() -> list[str]:
     return [_file(table) for table in _tables()]
 
 
+def prepare(result: "Result") -> None:
+    """Import what writes tables, if they are written here."""
+    from pcaplat.run.engines.local import LocalEngine
+
+    # engines that run tasks are of this kind too, but their workers write
+    if type(getattr(result, "engine", None)) is LocalEngine:
+        import polars as pl  # noqa: F401
+        import pyarrow.parquet  # noqa: F401
+
+
 def save(result: "Result", directory: Path) -> None:
     """Write the tables into a folder."""
     from pcaplat.run.rows.memory import give_back_memory
+    from pcaplat.tables.traffic import TRAFFIC_TABLES
 
     made_by = {f"pcaplat.{name}": text for name, text in result.made_by.items()}
     packets, matches, lost, *others = _tables()
     give_back_memory()
     if not _written_elsewhere(result, directory, made_by):
+        # those of traffic are known when packets are read
+        known = [table for table in others if table not in TRAFFIC_TABLES]
+        small = SmallTables(known, _rows(result), result.blocks, None, made_by)
         _write_large(
             (packets, result.packet_batches(), directory / _file(packets), made_by),
             (matches, result.match_batches(), directory / _file(matches), made_by),
             (lost, result.lost_batches(), directory / _file(lost), made_by),
+            beside=partial(small.write, [], directory),
         )
         give_back_memory()
-        rows = _rows(result) | result.traffic_tables
-        SmallTables(others, rows, result.blocks, None, made_by).write([], directory)
+        traffic = SmallTables([*TRAFFIC_TABLES], result.traffic_tables, {}, None, made_by)
+        traffic.write([], directory)
     give_back_memory()
 
 
@@ -175,13 +191,16 @@ def _table_tasks(result: "Result", made_by: MadeBy) -> list[TableTask]:
     ]
 
 
-def _write_large(*tables: "tuple[TableSchema, Iterator[Any], Path, MadeBy]") -> None:
-    """Write tables at once."""
+def _write_large(
+    *tables: "tuple[TableSchema, Iterator[Any], Path, MadeBy]", beside: Callable[[], None]
+) -> None:
+    """Write tables at once, and do something else `beside`."""
     from concurrent.futures import ThreadPoolExecutor
 
     is_over = Event()
-    with ThreadPoolExecutor(len(tables)) as writers:
+    with ThreadPoolExecutor(len(tables) + 1) as writers:
         jobs = [writers.submit(_write_ahead, *table, is_over) for table in tables]
+        jobs.append(writers.submit(beside))
         try:
             for job in jobs:
                 job.result()
@@ -277,7 +296,14 @@ def _encoding(schema: Any) -> dict[str, Any]:  # noqa: ANN401 - pyarrow has no t
     # neighbours differ little: the differences are small
     rising = [field.name for field in schema if pa.types.is_int64(field.type)]
     deltas = dict.fromkeys(rising, "DELTA_BINARY_PACKED")
-    return {"compression": "zstd", "use_dictionary": words, "column_encoding": deltas}
+    # what is least and greatest of words costs much, and rules out no row group but by these
+    bounded = [name for name in schema.names if name not in words or name in {"point", "file"}]
+    return {
+        "compression": "zstd",
+        "use_dictionary": words,
+        "column_encoding": deltas,
+        "write_statistics": bounded,
+    }
 
 
 def _groups(first: Any, rest: Iterator[Any]) -> Iterator[list[Any]]:  # noqa: ANN401 - see above

@@ -69,31 +69,32 @@ class MatchTable:
     def latencies(self, rows: Rows) -> tuple[Floats, Floats, Floats]:
         """Latency of each pair, and what clocks and resolutions leave open; NaN if unknown."""
         latency, lo, hi = (np.full(len(rows), np.nan) for _ in range(3))
-        for code in np.unique(rows["points"]):
-            at = rows["points"] == code
+        points, t_ns, raw_ns = (np.ascontiguousarray(rows[n]) for n in ("points", "t_ns", "raw_ns"))
+        for code in np.unique(points):
+            at = np.flatnonzero(points == code)
             up, down, is_reverse = (int(part) for part in ends(code))
             near, far = (down, up) if is_reverse else (up, down)
             relation = self.clocks.relation(near, far)
             if not relation.is_known:
                 continue
             value, least, most = self._clock_share(
-                rows[at], near, relation, is_reverse=is_reverse != 0
+                t_ns[at], raw_ns[at], near, relation, is_reverse=is_reverse != 0
             )
-            exact = rows["raw_ns"][at] - (-relation.base_ns if is_reverse else relation.base_ns)
+            exact = raw_ns[at] - (-relation.base_ns if is_reverse else relation.base_ns)
             latency[at] = exact - np.rint(value)
             # ends are whole nanoseconds as the value is, or rounding would put it beside them
             lo[at] = exact - np.ceil(most) - self.findings.points[up].cut_ns
             hi[at] = exact - np.floor(least) + self.findings.points[down].cut_ns
-        is_overlap = kinds(rows["points"]) == KINDS.index("overlap")
+        is_overlap = kinds(points) == KINDS.index("overlap")
         for column in (latency, lo, hi):
             column[is_overlap] = np.nan
         return latency, lo, hi
 
     def _clock_share(
-        self, rows: Rows, near: int, relation: Relation, *, is_reverse: bool
+        self, t_ns: Ints, raw_ns: Ints, near: int, relation: Relation, *, is_reverse: bool
     ) -> tuple[Floats, Floats, Floats]:
         """What of each difference is the clocks', beside their base: value, least, most."""
-        t_ns = rows["t_ns"] + (rows["raw_ns"] if is_reverse else 0)
+        t_ns = t_ns + (raw_ns if is_reverse else 0)
         knots = self.findings.centres[0][near].raw(relation.t_ns)
         value, lo, hi = (
             _between(knots, edge, t_ns, relation.drift_ppm or 0.0) for edge in relation.step_free
