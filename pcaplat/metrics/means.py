@@ -15,14 +15,17 @@ from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.blocks import KINDS_OF_FAMILY, N_BLOCKS, Blocks, Strata, joined
 from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import (
+    CONFIDENCE,
     Blocking,
     Estimate,
     blocking,
     resamples,
     spread_of,
 )
+from pcaplat.statistics.long_run_variance import SlowChanges, slow_changes
 from pcaplat.statistics.loss_ratio import LossEstimate
 from pcaplat.statistics.post_stratification import (
+    Cells,
     ErrorsByKind,
     StratifiedError,
     Stratum,
@@ -64,6 +67,10 @@ FEW_PACKETS = 2 * N_BLOCKS
 FEW_FACTOR, FEW_ALIKE_FACTOR = 1.1, 1.5
 """So many times wider an interval of few packets is; the latter where neighbours are alike."""
 
+SELDOM = 0.01
+"""With so little chance that its slowest changes are as large as they are, the interval of a mean
+is told from these alone (docs/project/decisions/0036)."""
+
 
 @dataclass(frozen=True)
 class Measurement:
@@ -71,7 +78,8 @@ class Measurement:
 
     `within` is None where this run's packets are too few or too much alike: `why` says so, and
     `note` what else to know. `n_effective` counts independent packets, `n_times` autocorrelation
-    times. The truth is `least` or more.
+    times, `n_times_of_kind` those of a usual kind of a mix. The truth is `least` or more. `slow`
+    changes made the interval wider, if not None.
     """
 
     value: float
@@ -82,7 +90,9 @@ class Measurement:
     why: str = ""
     note: str = ""
     n_times: float = inf
+    n_times_of_kind: float = inf
     least: float = -inf
+    slow: SlowChanges | None = None
 
     def not_below(self, least: float) -> "Measurement":
         """Know of what is measured that it is no less."""
@@ -120,25 +130,51 @@ def of_means(
 
     alone = sqrt(sum(side.variance / side.n_all for side in sides))
     found = of_sums(Measurement(value, None, n, n, bias), alone, influence, columns, means)
-    mix = _of_mix(run, found, sides)
-    return found if mix is None else mix
+    spread = np.sum([side.n * (side.variance / side.n_all**2) for side in sides], axis=0)
+    kinds = [_errors_by_kind(run, side) for side in sides if side.strata is not None]
+    if len(kinds) == len(sides):
+        cells = Cells.joined([one.cells for one in kinds])
+        error = stratified_error(kinds, cells, len(influence))
+        found = _of_mix(found, error, max(one.n_kinds for one in kinds))
+        influence, spread = cells.influence, cells.spread
+    return _of_slow_changes(found, slow_changes(influence, spread), float(spread.sum()))
 
 
-def _of_mix(run: MeasuredRun, found: Measurement, sides: Sequence[Blocks]) -> Measurement | None:
-    """Take the interval for the mix of traffic that was seen; None where that of all stands.
+def _of_mix(found: Measurement, error: StratifiedError | None, n_kinds: int) -> Measurement:
+    """Take the interval for the mix of traffic that was seen, unless that of all stands.
 
     Where kinds take turns, how they differ may hide that each changes slowly: what the mix does not
     tell, all together do not either.
     """
-    kinds = [_errors_by_kind(run, side) for side in sides if side.strata is not None]
-    error = stratified_error(kinds, len(sides[0].n)) if len(kinds) == len(sides) else None
-    if error is None or (not found.why and max(one.n_kinds for one in kinds) == 1):
-        return None
-    mix = _of_error(found, error)
-    return None if found.why and mix.why else mix
+    if error is None or (not found.why and n_kinds == 1):
+        return found
+    mix = of_error(found, error)
+    return found if found.why and mix.why else mix
 
 
-def _of_error(found: Measurement, error: StratifiedError) -> Measurement:
+def _of_slow_changes(found: Measurement, slow: SlowChanges | None, alone: float) -> Measurement:
+    """Take the interval of the slowest changes, where chance seldom makes them so large.
+
+    Where a run holds few autocorrelation times, its slowest waves are too weak themselves. `alone`
+    is the variance of the mean, were packets independent.
+    """
+    within = found.within
+    if slow is None or slow.chance > SELDOM or found.why or not isinstance(within, Estimate):
+        return found
+    told = replace(within, se=sqrt(slow.variance), df=slow.df)
+    before, after = within.half_width(CONFIDENCE), told.half_width(CONFIDENCE)
+    if after < before and found.n_times_of_kind < SLOW_TIMES:
+        return found
+    return replace(
+        found,
+        within=told,
+        n_effective=found.n * min(1.0, alone / slow.variance),
+        note=SLOW,
+        slow=slow if after > HARDLY_WIDER * before else None,
+    )
+
+
+def of_error(found: Measurement, error: StratifiedError) -> Measurement:
     """Widen the interval of a mix by how little is known of neighbours that are alike."""
     n_effective = found.n * min(1.0, (error.alone / error.se) ** 2) if error.se else float(found.n)
     too_alike = n_effective < LEAST_EFFECTIVE_OF_MIX
@@ -154,6 +190,7 @@ def _of_error(found: Measurement, error: StratifiedError) -> Measurement:
         within=Estimate(found.value, error.se * factor, max(error.df, 1.0), found.bias),
         n_effective=n_effective,
         n_times=error.n_times,
+        n_times_of_kind=error.n_times_of_kind,
         why="",
         note=note,
     )
@@ -165,7 +202,7 @@ def _errors_by_kind(run: MeasuredRun, side: Blocks) -> ErrorsByKind:
     known = None if key is None else run.answers.get(key)
     if not isinstance(known, ErrorsByKind):
         strata = Strata.none() if side.strata is None else side.strata
-        known = ErrorsByKind.of(list(_kinds(strata)), len(side.n))
+        known = ErrorsByKind.of(list(_kinds(strata)))
         if key is not None:
             run.answers[key] = known
     return known
@@ -287,6 +324,7 @@ def _wider(
 NOT_ASKED = "not asked for: --no-intervals"
 SCANT = "consecutive latencies are strongly correlated: the interval is a guess, four times as wide"
 APPROXIMATE = "the effective sample size hardly suffices: the interval is approximate, and wider"
+SLOW = "latency changes slowly, and the run is short for it: the interval is approximate"
 FEW = "too few packets to estimate the correlation of consecutive latencies: the interval is wider"
 TOO_ALIKE = (
     "effective sample size too small: consecutive latencies are strongly correlated or drift; "

@@ -11,6 +11,7 @@ from pcaplat.run.measurement import MeasuredPath, n_by_status
 from pcaplat.stages.summarize import (
     add_intervals,
     add_round_trips,
+    check_slow_changes,
     check_sum,
     error_budget,
     point_rows,
@@ -88,4 +89,5 @@ def _add_figures(document: MergeDocument, measured: MeasuredPath) -> None:
         "sum_check": sum_check(document),
         "transaction_check": transaction_check(document),
     }
-    document["warnings"] += warning_rows(check_sum(document["sum_check"]))
+    warnings = check_slow_changes(run) if is_resampled else []
+    document["warnings"] += warning_rows([*warnings, *check_sum(document["sum_check"])])

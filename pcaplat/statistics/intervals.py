@@ -94,6 +94,16 @@ def t_tail(distance: float, se: float, df: float) -> float:
     return _native.student_cdf(df, -distance / se)
 
 
+def fisher_tail(ratio: float, df: float, df_below: float) -> float:
+    """Chance that the ratio of two estimates of one variance exceeds a value (F-test).
+
+    Example:
+        >>> round(fisher_tail(3.0, 4, 60), 3)
+        0.025
+    """
+    return _native.beta_cdf(df_below / 2, df / 2, df_below / (df_below + df * ratio))
+
+
 def across(values: Sequence[float], bias: float = 0.0, least: float = -inf) -> Estimate:
     """Estimate the mean that runs scatter about; each run is one value.
 

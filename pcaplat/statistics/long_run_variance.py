@@ -16,6 +16,7 @@ import numpy as np
 from pcaplat import _native
 from pcaplat.model.arrays import Floats
 from pcaplat.records import dataclass
+from pcaplat.statistics.intervals import fisher_tail
 
 LEAST_WAVES, MOST_WAVES = 2, 32
 WAVES_IN_TIME = 0.15
@@ -27,6 +28,17 @@ VALUES_IN_WAVE = 2
 
 LEAST_TOLD, UNKNOWN_LIKENESS = 32, 1.5**2
 """Fewer values do not tell whether they are alike: the variance is then so many times as large."""
+
+SLOWEST, FASTER, LEAST_FASTER = 4, 60, 12
+"""Waves that show changes as slow as the run is long, and how many faster ones they are held
+against, at most and at least."""
+
+PARTS = 256
+"""Parts of the run, of equal variance, that the slowest waves are told from."""
+
+SLOWER_STILL = 2.0
+"""Where most changes take a quarter of the run, the variance of the sum is so many times as large
+as its slowest waves show."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +70,63 @@ def long_run_variance(values: Floats) -> LongRunVariance:
     n_times = m / time if is_alike else inf
     wanted = max(int(min(WAVES_IN_TIME * n_times, MOST_WAVES)), LEAST_WAVES)
     n_waves = min(wanted, m // VALUES_IN_WAVE)
+    factor = 1 if m >= LEAST_TOLD else UNKNOWN_LIKENESS
+    return LongRunVariance(factor * float(_waves(values, n_waves).mean()), n_waves, n_times)
+
+
+@dataclass(frozen=True)
+class SlowChanges:
+    """The slowest waves of values: `ratio` times as large as faster ones.
+
+    Values that change no more slowly than quickly show such a ratio, or a larger one, with this
+    `chance`. `variance` is that of their sum, told from the slowest waves alone, on `df` degrees of
+    freedom.
+    """
+
+    variance: float
+    df: float
+    ratio: float
+    chance: float
+
+
+def slow_changes(values: Floats, spread: Floats) -> SlowChanges | None:
+    """Hold the slowest waves of values against faster ones (F-test).
+
+    A little that changes slowly adds hardly anything to how neighbours are alike, and to all but
+    the slowest waves, and yet may move the mean of the run the most.
+
+    Args:
+        values: What is summed, in order of time, less its mean: it sums to 0.
+        spread: The variance of each, were packets independent. It is the time of the waves, so that
+            bursts in a silent run are as many waves as traffic all the time.
+
+    Returns:
+        None where there are too few values, or they never change.
+
+    Example:
+        >>> alternating = slow_changes(np.tile([1.0, -1.0], 32), np.ones(64))
+        >>> alternating.ratio < 1 and alternating.chance > 0.9
+        True
+    """
+    total = float(spread.sum())
+    if not total:
+        return None
+    n_values = total**2 / float(spread @ spread)
+    n_faster = min(int(n_values) // VALUES_IN_WAVE - SLOWEST, FASTER)
+    if n_faster < LEAST_FASTER:
+        return None
+    at = (np.cumsum(spread) - spread / 2) / total
+    parts = np.asarray(np.bincount((at * PARTS).astype(np.int64), values, PARTS), np.float64)
+    waves = _waves(parts, SLOWEST + n_faster)
+    slowest, faster = float(waves[:SLOWEST].mean()), float(waves[SLOWEST:].mean())
+    if not faster:
+        return None
+    chance = fisher_tail(slowest / faster, SLOWEST, n_faster)
+    return SlowChanges(SLOWER_STILL * slowest, SLOWEST, slowest / faster, chance)
+
+
+def _waves(values: Floats, n_waves: int) -> Floats:
+    """Give what each wave says of the variance of the sum, from the slowest on."""
+    m = len(values)
     phase = (np.arange(m) + 0.5) * np.pi / m
-    sums = np.cos(np.outer(np.arange(1, n_waves + 1), phase)) @ values
-    variance = 2 * float(sums @ sums) / n_waves * (1 if m >= LEAST_TOLD else UNKNOWN_LIKENESS)
-    return LongRunVariance(variance, float(n_waves), n_times)
+    return np.asarray(2 * (np.cos(np.outer(np.arange(1, n_waves + 1), phase)) @ values) ** 2)

@@ -53,16 +53,44 @@ class Stratum:
         mean = self.sum_ns.sum() / self.n.sum()
         return np.asarray((self.sum_ns - mean * self.n) / n_all, np.float64)
 
-    def influence_of_blocks(self, n_all: int, n_blocks: int) -> Floats:
-        """What each block of the run adds by its cells."""
-        added = np.bincount(self.at // CELLS_OF_BLOCK, self.influence(n_all), n_blocks)
-        return np.asarray(added, np.float64)
+    def spread(self, n_all: int) -> Floats:
+        """Variance that each cell adds, were packets independent."""
+        return np.asarray(self.n * (self.alone(n_all) / self.n.sum()), np.float64)
 
     def alone(self, n_all: int) -> float:
         """Variance that it adds, were packets independent."""
         n = self.n.sum()
         squares = self.sum_of_squares.sum() - self.sum_ns.sum() ** 2 / n
         return max(float(squares), 0.0) / n_all**2
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of several kinds, in order of time: what each adds to the error of the mean of all.
+
+    `at` is where each begins, in shortest cells of the run, and `spread` the variance that it adds,
+    were packets independent.
+    """
+
+    at: Ints
+    influence: Floats
+    spread: Floats
+
+    @classmethod
+    def joined(cls, several: Sequence["Cells"]) -> "Cells":
+        """Put the cells of several in order."""
+        at = np.concatenate([np.zeros(0, np.int64), *(one.at for one in several)])
+        order = np.argsort(at, kind="stable")
+        columns = (
+            np.concatenate([np.zeros(0), *(getattr(one, name) for one in several)])[order]
+            for name in ("influence", "spread")
+        )
+        return cls(at[order], *columns)
+
+    def influence_of_blocks(self, n_blocks: int) -> Floats:
+        """What each block of the run adds by its cells."""
+        added = np.bincount(self.at // CELLS_OF_BLOCK, self.influence, n_blocks)
+        return np.asarray(added, np.float64)
 
 
 @dataclass(frozen=True)
@@ -85,30 +113,31 @@ class StratifiedError:
 class ErrorsByKind:
     """What the kinds of one direction add to the error of its mean.
 
-    Kinds of too few cells are joined, so that `n_kinds` may be more than there are in `influence`
-    (block by block of the run) and in `sources`. `alone` is the variance, were packets independent.
+    Kinds of too few cells are joined, so that `n_kinds` may be more than there are `sources`.
     """
 
     n_kinds: int
-    influence: Sequence[Floats]
+    cells: Cells
     sources: Sequence[LongRunVariance]
-    alone: float
 
     @classmethod
-    def of(cls, kinds: Sequence[Stratum], n_blocks: int) -> "ErrorsByKind":
-        """Measure the kinds of a run of so many blocks."""
+    def of(cls, kinds: Sequence[Stratum]) -> "ErrorsByKind":
+        """Measure the kinds of a run."""
         n_all = int(sum(one.n.sum() for one in kinds))
         strata = _large_enough(kinds)
-        influence = [one.influence_of_blocks(n_all, n_blocks) for one in strata]
+        cells = [Cells(one.at, one.influence(n_all), one.spread(n_all)) for one in strata]
         sources = [_source(one, n_all) for one in strata]
-        return cls(len(kinds), influence, sources, sum(one.alone(n_all) for one in strata))
+        return cls(len(kinds), Cells.joined(cells), sources)
 
 
-def stratified_error(sides: Sequence[ErrorsByKind], n_blocks: int) -> StratifiedError | None:
+def stratified_error(
+    sides: Sequence[ErrorsByKind], cells: Cells, n_blocks: int
+) -> StratifiedError | None:
     """Take the error of the sum of the means of one direction, or of both.
 
     Args:
         sides: The kinds of each direction.
+        cells: The cells of all of them.
         n_blocks: Blocks that the run has.
 
     Returns:
@@ -117,17 +146,13 @@ def stratified_error(sides: Sequence[ErrorsByKind], n_blocks: int) -> Stratified
     sources = [one for side in sides for one in side.sources]
     if not sources or n_blocks < LEAST_CELLS:
         return None
-    alone = sum(side.alone for side in sides)
-    influence = np.zeros(n_blocks)
-    for added in (one for side in sides for one in side.influence):
-        influence += added
-    together = long_run_variance(influence)
+    together = long_run_variance(cells.influence_of_blocks(n_blocks))
     apart = _sum(sources)
     # kinds that are seen at the same time may share what makes them slow
     more = max((apart, together), key=lambda one: one.variance)
     n_times = min(apart.n_times, together.n_times)
     of_kind = min(_times_of_kind(sources), together.n_times)
-    return StratifiedError(sqrt(more.variance), more.df, sqrt(alone), n_times, of_kind)
+    return StratifiedError(sqrt(more.variance), more.df, sqrt(cells.spread.sum()), n_times, of_kind)
 
 
 def _times_of_kind(sources: Sequence[LongRunVariance]) -> float:

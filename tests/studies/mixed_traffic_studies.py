@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -240,15 +240,13 @@ def main(n_seeds: int) -> None:
 def of_two_scales(n_seeds: int) -> Iterator[str]:
     """Give the table of latencies that change quickly, and a little of them slowly."""
     heads = [f"similar over {time}" for time in TIMES_BESIDE]
-    yield f"| changes over {SLOW_TIME} packets | {' | '.join(heads)} |"
-    yield f"|{' --- |' * (1 + len(heads))}"
-    for share in SLOW_SHARES:
-        mixes = [
-            Mix("exponential", 2_000, time, in_phases=False, shares_load=False, slow_share=share)
-            for time in TIMES_BESIDE
-        ]
+    yield f"| kinds | changes over {SLOW_TIME} packets | {' | '.join(heads)} |"
+    yield f"|{' --- |' * (2 + len(heads))}"
+    for n_kinds, share in product((len(MEANS_NS), 1), SLOW_SHARES):
+        plain = Mix("exponential", 2_000, 1, in_phases=False, shares_load=False, n_kinds=n_kinds)
+        mixes = [replace(plain, time=time, slow_share=share) for time in TIMES_BESIDE]
         cells = [study(mix, range(n_seeds)).text for mix in mixes]
-        yield f"| {share:.0%} of the variance | {' | '.join(cells)} |"
+        yield f"| {n_kinds} | {share:.0%} of the variance | {' | '.join(cells)} |"
 
 
 def print_rows(folders: list[str]) -> None:

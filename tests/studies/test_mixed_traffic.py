@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from pcaplat.metrics.means import of_means
+from pcaplat.metrics.means import SLOW, Measurement, of_means
 from pcaplat.model.blocks import block_rows, blocks_of_rows
 from pcaplat.run.merge import merge
+from pcaplat.statistics.intervals import Estimate
+from pcaplat.statistics.long_run_variance import SLOWEST
 from tests.conftest import ROOT
 from tests.studies.mixed_traffic_studies import (
     CELLS,
@@ -85,7 +88,7 @@ MIXES = (
     Mix("exponential", 2_000, 40, in_phases=False, shares_load=True),
     Mix("exponential", 400, 1, in_phases=False, shares_load=False),
 )
-N_STUDIES = 2000
+N_STUDIES = 1000
 TOO_FEW_TIMES = "the run holds few autocorrelation times of each kind: docs/evaluation/coverage.md"
 
 
@@ -99,9 +102,9 @@ def too_wide_marked() -> Iterator[Any]:
 def test_what_the_page_prints_of_mixed_traffic_keeps_the_limits() -> None:
     for mix, cell in printed_cells().items():
         inside, width = (float(number) for number in re.findall(r"[\d.]+", cell)[:2])
-        # four standard errors of 2,000
-        assert inside > 100 * LEAST_INSIDE - 2.3, mix
-        assert cell.endswith(TOO_WIDE) or inside < 100 * MOST_INSIDE + 1.6 or width < MOST_WIDTH
+        # four standard errors of 1,000
+        assert inside > 100 * LEAST_INSIDE - 3.2, mix
+        assert cell.endswith(TOO_WIDE) or inside < 100 * MOST_INSIDE + 2.2 or width < MOST_WIDTH
 
 
 def test_the_page_counts_the_intervals_of_mixed_traffic_that_are_too_wide() -> None:
@@ -159,6 +162,51 @@ def test_the_interval_of_a_mix_is_as_wide_as_one_who_knows_the_kinds_would_have_
     # 0.3 / 1.3 of each kind's mean, which a quarter of the packets has
     oracle_ns = 1.96 * 0.3 / 1.3 * np.sqrt(np.mean(np.square(MEANS_NS)) / mix.n)
     assert 0.9 * oracle_ns <= half_width_ns <= 1.3 * oracle_ns
+
+
+# ---- latencies that change quickly, and a little of them slowly
+
+PLAIN = (
+    Mix("exponential", 2_000, 1, in_phases=False, shares_load=False),
+    Mix("exponential", 2_000, 10, in_phases=True, shares_load=True),
+    Mix("heavy tail", 400, 1, in_phases=True, shares_load=False),
+    Mix("two modes", 2_000, 10, in_phases=False, shares_load=False, n_kinds=1),
+)
+
+
+def measured(mix: Mix, seed: int) -> Measurement:
+    run, (blocks, _) = run_of(np.ones(10), np.ones(10)), simulate(mix, seed)
+    return of_means(run, (NEAR, FAR), [blocks])
+
+
+@pytest.mark.parametrize(("share", "n_kinds", "least"), [(0.03, 1, 0.82), (0.1, 4, 0.88)])
+def test_a_little_that_changes_slowly_is_in_the_interval(
+    share: float, n_kinds: int, least: float
+) -> None:
+    mix = Mix("exponential", 2_000, 1, in_phases=False, shares_load=False, n_kinds=n_kinds)
+    found = study(replace(mix, slow_share=share), range(200))
+    assert found.held >= least * found.printed
+    assert found.width <= 3
+
+
+@pytest.mark.parametrize("mix", PLAIN, ids=str)
+def test_plain_traffic_seldom_has_slow_changes(mix: Mix) -> None:
+    found = [measured(mix, seed) for seed in range(200)]
+    # of 200 at 1 %: 99.9 % binomial
+    assert sum(one.note == SLOW for one in found) <= 8
+    # a run of one segment and two directions: 0.5 % together
+    alarms = [one.slow for one in found if one.slow is not None and one.slow.chance < 0.0025]
+    assert len(alarms) <= 2
+
+
+def test_an_interval_of_slow_changes_has_their_effective_sample_size() -> None:
+    mix = Mix("exponential", 2_000, 1, in_phases=False, shares_load=False, slow_share=0.1)
+    found = [one for one in (measured(mix, seed) for seed in range(20)) if one.note == SLOW]
+    assert len(found) >= 10
+    for one in found:
+        assert one.n_effective <= 0.2 * one.n
+        assert isinstance(one.within, Estimate)
+        assert one.within.df == SLOWEST
 
 
 def test_a_trend_has_no_interval() -> None:

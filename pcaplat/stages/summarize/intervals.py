@@ -5,17 +5,25 @@ The figures and their validity gate are those that scenarios are compared by
 row says why.
 """
 
+from collections.abc import Iterator
+
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.metrics.means import NOT_ASKED, Measurement
 from pcaplat.metrics.metric import Answer, MetricQuery, Unavailable
 from pcaplat.metrics.registry import read
 from pcaplat.metrics.runs import MeasuredRun
+from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.statistics.intervals import CONFIDENCE
+from pcaplat.statistics.long_run_variance import SlowChanges
 from pcaplat.tables.columns import Row
 from pcaplat.tables.results import holding, n_judged
 
 LATENCIES = ("mean", "p50", "p90", "p99", "p999")
 
 CUT = "of TCP that was cut or joined on the way no blocks of time are kept"
+
+FALSE_ALARMS = 0.005
+"""Share of runs with a warning of slow changes where there are none, all segments together."""
 
 
 def add_intervals(run: MeasuredRun, *, is_wanted: bool) -> None:
@@ -31,6 +39,29 @@ def add_intervals(run: MeasuredRun, *, is_wanted: bool) -> None:
         row.update(_of_segment(run, row) if is_wanted else _nothing(LATENCIES, NOT_ASKED))
     for row in run.document["round_trips"]:
         row.update(_of_round_trip(run, row) if is_wanted else _nothing(("mean",), NOT_ASKED))
+
+
+def check_slow_changes(run: MeasuredRun) -> list[Diagnostic]:
+    """Warn of segments whose latency changes more slowly than the run can show."""
+    slow, n_rows = dict(_slow_changes(run)), len(run.document["segments"])
+    found = [
+        f"{near} {'→' if way == 'forward' else '←'} {far} (the slowest changes are "
+        f"{one.ratio:.1f} times as large as faster ones)"
+        for (near, far, way), one in slow.items()
+        if one.chance < FALSE_ALARMS / n_rows
+    ]
+    text = f"latency changes slowly: {', '.join(found)}"
+    return [diagnose("slow-changes", None, text)] if found else []
+
+
+def _slow_changes(run: MeasuredRun) -> Iterator[tuple[tuple[str, str, str], SlowChanges]]:
+    edges = {(row["near"], row["far"]) for row in run.document["edges"]}
+    for row in run.document["segments"]:
+        near, far, way = row["near"], row["far"], row["direction"]
+        if row["class"] == "packet" and (near, far) in edges:
+            answer = read(run, MetricQuery("one-way-latency", "mean", (near, far), way))
+            if isinstance(answer, Measurement) and answer.slow is not None:
+                yield (near, far, way), answer.slow
 
 
 def _nothing(names: tuple[str, ...], why: str) -> Row:

@@ -18,6 +18,7 @@ from tests.recovery.simulator.effects import (
     together,
 )
 from tests.support.mirrors import mirrored
+from tests.support.slow_latency import changing
 from tests.support.stamped_frames import metamako
 from tests.support.steps import along_a_line, capture, in_one_order, twice
 from tests.support.telemetry import TracedPath, in_geneve_2
@@ -325,6 +326,11 @@ CASES = {
     ),
     "inconsistent-matches": Case(
         Written(partial(triangle, equal=TRAP)), Written(partial(triangle, equal=USUAL)), by="merge"
+    ),
+    "slow-changes": Case(
+        Written(partial(changing, slow_ns=250), {"same_clock": ["all"]}),
+        Written(partial(changing, slow_ns=0), {"same_clock": ["all"]}),
+        by="merge",
     ),
     "low-resolution": Case(
         CLEAN.having(far=far(write=partial(pcap, unit_ns=1_000))), CLEAN, by="merge"

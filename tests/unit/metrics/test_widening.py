@@ -19,8 +19,10 @@ from pcaplat.metrics.means import (
     WIDEST,
     Measurement,
     gated,
+    of_error,
 )
 from pcaplat.statistics.intervals import Blocking, Estimate
+from pcaplat.statistics.post_stratification import StratifiedError
 
 MANY = 10 * FEW_PACKETS
 
@@ -70,3 +72,31 @@ def test_few_packets_are_told_of_first() -> None:
     found = passed(1.2, 100, FEW_PACKETS - 1)
     assert found.note == FEW
     assert factor(found) == pytest.approx(1.5 * SURELY_ENOUGH / 1.2)
+
+
+# ---- the interval of a mix
+
+
+def of_mix(n_times_of_kind: float, n_effective: float = 500, n: int = MANY) -> Measurement:
+    reading = Measurement(5.0, None, n, n, 0.0)
+    error = StratifiedError(1.0, 12, (n_effective / n) ** 0.5, 100, n_times_of_kind)
+    return of_error(reading, error)
+
+
+@pytest.mark.parametrize(
+    ("n_times_of_kind", "expected"), [(12.5, 2), (25, 1.379), (50, 1.144), (3, 5), (inf, 1)]
+)
+def test_few_times_of_a_kind_make_a_mix_wider(n_times_of_kind: float, expected: float) -> None:
+    assert factor(of_mix(n_times_of_kind)) == pytest.approx(expected, abs=0.001)
+
+
+def test_a_mix_that_is_hardly_wider_is_not_approximate() -> None:
+    assert not of_mix(40).note
+    assert factor(of_mix(40)) > 1.19
+    assert of_mix(39).note
+    assert factor(of_mix(39)) < 1.21
+
+
+def test_a_mix_of_fewer_than_five_independent_packets_has_no_interval() -> None:
+    assert of_mix(50, 4.9).why == TOO_ALIKE
+    assert not of_mix(50, 5.1).why

@@ -16,6 +16,7 @@ from pcaplat.model.latencies.segments import Distribution, Segment
 from pcaplat.stages.align import align
 from pcaplat.stages.summarize import (
     add_intervals,
+    check_slow_changes,
     error_budget,
     sum_check,
     summarize,
@@ -244,6 +245,30 @@ def test_the_document_sums_up_everything() -> None:
         "false_match_upper_frac": None,
     }
     assert document["schema"] == "pcaplat.summary/1"
+
+
+class TestSlowChanges:
+    def found(self, seed: int, slow_ns: float) -> list[Diagnostic]:
+        chance = np.random.default_rng(seed)
+        swing_ns = slow_ns * np.sin(np.linspace(0.5, 4, 4_000))
+        sides = [9_000 + swing_ns + chance.exponential(1_000, 4_000) for _ in range(2)]
+        run = run_of(*sides)
+        document: dict[str, Any] = dict(run.document)
+        document["round_trips"] = []
+        measured = MeasuredRun("", document, run.blocks)
+        add_intervals(measured, is_wanted=True)
+        return check_slow_changes(measured)
+
+    def test_a_swing_of_a_seventh_of_the_scatter_is_warned_of(self) -> None:
+        found = [self.found(seed, 140) for seed in range(10)]
+        assert sum(map(len, found)) >= 7
+        texts = [one.text for warnings in found for one in warnings]
+        assert all("as large as faster ones" in text for text in texts)
+        assert any(f"{NEAR} → {FAR}" in text for text in texts)
+        assert any(f"{NEAR} ← {FAR}" in text for text in texts)
+
+    def test_without_it_there_is_no_warning(self) -> None:
+        assert not any(self.found(seed, 0) for seed in range(60))
 
 
 class TestBudget:

@@ -7,7 +7,11 @@ import pytest
 from scipy.signal import lfilter  # type: ignore[import-untyped]
 
 from pcaplat.statistics.intervals import t_quantile
-from pcaplat.statistics.long_run_variance import MOST_WAVES, long_run_variance
+from pcaplat.statistics.long_run_variance import (
+    SLOWEST,
+    long_run_variance,
+    slow_changes,
+)
 
 
 def alike(n: int, likeness: float, chance: np.random.Generator) -> np.ndarray:
@@ -47,7 +51,7 @@ def test_few_values_may_be_alike_without_showing_it(n: int) -> None:
 def test_few_times_are_few_degrees_of_freedom() -> None:
     chance = np.random.default_rng(1)
     few, many = (long_run_variance(alike(256, likeness, chance)) for likeness in (0.97, 0.3))
-    assert few.df < many.df <= MOST_WAVES
+    assert few.df < many.df
     assert few.n_times < many.n_times
 
 
@@ -65,3 +69,60 @@ def test_what_never_changes_does_not_scatter(n: int) -> None:
     assert found.variance == 0
     assert found.n_times == np.inf
     assert 2 <= found.df <= n / 2
+
+
+def test_no_more_than_32_waves_tell_a_variance() -> None:
+    """Of more waves, the faster ones are weaker where neighbours are alike unseen."""
+    white = np.random.default_rng(3).normal(size=256)
+    assert long_run_variance(white - white.mean()).df == 32
+
+
+def bursts(n: int, chance: np.random.Generator) -> np.ndarray:
+    """Standard deviations of values of which most scatter little, and those of six bursts much."""
+    starts = chance.integers(0, n - n // 30, 6)
+    loud = np.isin(np.arange(n), np.add.outer(starts, np.arange(n // 30)))
+    return np.where(loud, 5.0, 0.2)
+
+
+@pytest.mark.parametrize("is_even", [True, False])
+@pytest.mark.parametrize("level", [0.1, 0.01])
+def test_what_changes_no_more_slowly_than_quickly_seldom_looks_so(
+    level: float, *, is_even: bool
+) -> None:
+    chance, found = np.random.default_rng(4), 0
+    for _ in range(1_000):
+        sd = np.ones(1_024) if is_even else bursts(1_024, chance)
+        values = sd * chance.normal(size=1_024)
+        values -= values.sum() * sd**2 / (sd**2).sum()
+        slow = slow_changes(values, sd**2)
+        assert slow is not None
+        found += slow.chance < level
+    assert found <= 1_000 * level + 3 * np.sqrt(1_000 * level)
+    assert found >= 1_000 * level - 3 * np.sqrt(1_000 * level)
+
+
+def test_a_slow_part_of_a_twentieth_is_found_and_widens_the_interval() -> None:
+    chance, n = np.random.default_rng(5), 1_024
+    n_found, inside = 0, 0
+    for _ in range(300):
+        # a quarter of the run is its autocorrelation time
+        slow = alike(n, (n / 4 - 1) / (n / 4 + 1), chance)
+        values = np.sqrt(0.95) * chance.normal(size=n) + np.sqrt(0.05) * slow
+        found = slow_changes(values - values.mean(), np.ones(n))
+        assert found is not None
+        n_found += found.chance < 0.01
+        half_width = t_quantile(0.975, found.df) * np.sqrt(found.variance)
+        inside += abs(values.sum()) <= half_width
+    assert n_found >= 0.5 * 300
+    assert 0.92 * 300 <= inside <= 0.98 * 300
+
+
+def test_too_few_values_tell_no_slow_changes() -> None:
+    for values, spread in ((np.zeros(64), np.zeros(64)), (np.zeros(64), np.ones(64))):
+        assert slow_changes(values, spread) is None
+    few = np.where(np.arange(64) < 31, 1.0, 0.0)
+    assert slow_changes(np.cos(np.arange(64)) * few, few) is None
+    enough = np.where(np.arange(64) < 33, 1.0, 0.0)
+    found = slow_changes(np.cos(np.arange(64)) * enough, enough)
+    assert found is not None
+    assert found.df == SLOWEST
