@@ -47,8 +47,8 @@ def find_copies(
 
     Only of those that another point saw once: packets that repeat themselves are seen several
     times everywhere. Two of them of which one was lost are seen twice up to there, so where enough
-    are such, only packets count that came from another point and that none before saw twice. What
-    two equal packets explain, of which one is missing elsewhere, is no copy.
+    are such, only packets count that came from another point and that none before saw twice. Where
+    there are not, copies are told if any of those is one, or if equal packets explain fewer.
 
     Args:
         seen: What each point saw.
@@ -97,17 +97,18 @@ def _n_explained(run: KeyRun, once: "Counted", everywhere: "Counted", reach: "Co
 
 
 def _best(every: KeyRun, arrived: Sequence[KeyRun], once: "Counted", n_explained: float) -> Copies:
-    """From what arrived alone once, if that is not too little, and more than is explained."""
+    """From what arrived alone once, if that is not too little."""
     every = every.at(once.of_keys(every.key) > (every.n == 1))
     alone = [one.at(once.of_keys(one.key) > (one.n == 1)) for one in arrived]
     n_alone = sum(len(one.key) for one in alone)
-    gap_ns = [one.gap_ns[one.is_twice()] for one in alone]
-    if n_alone < max(ENOUGH, len(every.key) // 4):
-        n_alone, gap_ns = len(every.key), [every.gap_ns[every.is_twice()]]
-    n_twice = sum(map(len, gap_ns))
-    if n_twice <= n_explained + SURELY_MORE * sqrt(n_explained):
+    gaps_of_alone_ns = [one.gap_ns[one.is_twice()] for one in alone]
+    if n_alone >= max(ENOUGH, len(every.key) // 4):
+        return _copies(n_alone, np.concatenate(gaps_of_alone_ns))
+    gap_ns = every.gap_ns[every.is_twice()]
+    is_explained = len(gap_ns) <= n_explained + SURELY_MORE * sqrt(n_explained)
+    if is_explained and not any(map(len, gaps_of_alone_ns)):
         return Copies()
-    return _copies(n_alone, np.concatenate(gap_ns))
+    return _copies(len(every.key), gap_ns)
 
 
 class Counted(NamedTuple):

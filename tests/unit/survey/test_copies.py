@@ -81,12 +81,6 @@ def test_where_equal_packets_are_sent_one_of_two_may_be_lost() -> None:
     assert others == [Copies()] * 2
 
 
-def test_where_equal_packets_are_sent_the_first_point_may_have_missed_one() -> None:
-    missed = dict.fromkeys((12, 32, 72, 92), (0, 1, 1))
-    one_missed = dict.fromkeys((2, 4), (1, 2, 2))
-    assert found(EQUAL | one_missed | missed, both_ways=False) == [Copies()] * N_POINTS
-
-
 def test_copies_that_equal_packets_do_not_explain_are_told_beside_them() -> None:
     copied = dict.fromkeys(range(6, 120, 8), (2, 1, 1))
     # what goes where none of the points is is not missing there
