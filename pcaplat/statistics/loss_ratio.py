@@ -1,5 +1,6 @@
 """Intervals of a loss ratio: losses are few, so nothing is normal about them."""
 
+from dataclasses import replace
 from math import inf, sqrt
 
 from pcaplat import _native
@@ -96,6 +97,7 @@ class LossEstimate:
         k, _, n = self._worth
         share = (k + 1) / (n + 2)
         se = sqrt(share * (1 - share) / (n + 2))
+        bias = self.n_more / self.n
         if self.runs is not None and self.runs.se > se:
-            return self.runs
-        return Estimate(self.value, se, inf)
+            return replace(self.runs, bias=max(self.runs.bias, bias))
+        return Estimate(self.value, se, inf, bias)

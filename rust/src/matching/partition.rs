@@ -251,15 +251,22 @@ impl Sink for Intake<'_> {
         &mut self,
         observations: &[Observation],
         direction: Direction,
-        has_entered: bool,
+        (has_entered, is_certain): (bool, bool),
     ) {
-        if let Some(last) = observations.last()
-            && !self.ranges.wants(observations, direction)
-        {
+        let Some(last) = observations.last() else {
+            return;
+        };
+        let recorder = &mut *self.recorder;
+        // losses of streams are counted by bytes, which packets of equal bytes share
+        if is_certain && !self.ranges.wants(observations, direction) {
             let lost = Lost::whole(last);
-            self.recorder
+            recorder
                 .leftovers
                 .take_lost(observations, direction, lost, has_entered);
+        } else {
+            recorder
+                .tally
+                .count_maybe_lost(last, direction, has_entered);
         }
     }
 

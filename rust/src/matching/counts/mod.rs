@@ -306,6 +306,27 @@ impl Tally {
         }
     }
 
+    /// Counts a packet that may be lost behind a point, and is not counted as lost.
+    pub(crate) fn count_maybe_lost(
+        &mut self,
+        last: &Observation,
+        direction: Direction,
+        has_entered: bool,
+    ) {
+        let along = self.topology.along(direction);
+        let onward = along.onward(last.point).map(|down| (last.point, down));
+        let whole = along
+            .whole
+            .filter(|(_, end)| has_entered && *end != last.point);
+        for (up, down) in onward.chain(whole) {
+            if let Some(LinkCrossing { link, side }) = self.topology.between(up, down)
+                && let Some(tally) = at(&mut self.totals.links, link, side)
+            {
+                tally.undecided.n_maybe_lost += 1;
+            }
+        }
+    }
+
     /// Waits for what may be a slow packet as long as it took.
     pub(crate) fn wait_for(&mut self, up: &Observation, down: &Observation) {
         if let Some(LinkCrossing { link, side }) = self.topology.between(up.point, down.point)

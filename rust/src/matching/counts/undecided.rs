@@ -37,14 +37,17 @@ impl UndecidedTally {
 
     /// Adds what another group or partition has.
     pub(crate) fn merge(&mut self, other: Self) {
-        if other.n == 0 {
-            return;
-        }
+        let n_maybe_lost = self.n_maybe_lost + other.n_maybe_lost;
         if self.n == 0 {
-            return *self = other;
+            *self = other;
+        } else if other.n > 0 {
+            self.add(other);
         }
+        self.n_maybe_lost = n_maybe_lost;
+    }
+
+    fn add(&mut self, other: Self) {
         self.n += other.n;
-        self.n_maybe_lost += other.n_maybe_lost;
         self.least_sum_ns += other.least_sum_ns;
         self.most_sum_ns += other.most_sum_ns;
         self.least_ns = self.least_ns.min(other.least_ns);

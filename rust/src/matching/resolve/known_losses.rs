@@ -3,6 +3,8 @@
 //!
 //! Whichever of them went on, each that did begins again somewhere. So a packet that was too slow
 //! to be known again is no loss; nor is one that was lost while an earlier point missed another.
+//!
+//! What may be a copy begins a packet or none, and ends one or none: what it continues, or ends, may be lost.
 
 use crate::matching::evidence::Evidence;
 use crate::matching::observation::Observation;
@@ -11,12 +13,13 @@ use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::{Direction, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A piece whose end stands for a loss.
+/// A piece whose end stands for a loss, or for one that may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LostUntold {
     pub(crate) piece: usize,
     /// The packet, whichever it is, had entered the whole path.
     pub(crate) has_entered: bool,
+    pub(crate) is_certain: bool,
 }
 
 /// Ends in doubt that nothing can have continued. All pieces of one identity within a window.
@@ -24,7 +27,17 @@ pub(crate) fn lost_untold(plan: &Plan, direction: Direction, pieces: &[Piece]) -
     if !pieces.iter().any(|piece| piece.has_doubtful_end) {
         return Vec::new();
     }
-    count_along(plan, direction, pieces).ends.left()
+    let counted = count_along(plan, direction, pieces);
+    let lost = |is_certain: bool| {
+        move |(_, piece, has_entered): PieceEnd| LostUntold {
+            piece,
+            has_entered,
+            is_certain,
+        }
+    };
+    let maybe = counted.hidden.into_iter().chain(counted.of_copies.left());
+    let certain = counted.ends.left().map(lost(true));
+    certain.chain(maybe.map(lost(false))).collect()
 }
 
 /// Marks ends that seem lost, and are in doubt too: a beginning of which it is open what it continues, and
@@ -62,6 +75,10 @@ pub(crate) fn doubt_ends(plan: &Plan, direction: Direction, pieces: &mut [Piece]
 /// places.
 struct PieceBalance {
     ends: OpenEnds,
+    /// Those of what may be copies.
+    of_copies: OpenEnds,
+    /// Those that only what may be a copy continues.
+    hidden: Vec<PieceEnd>,
     beginnings: Vec<(i64, Observation)>,
 }
 
@@ -70,12 +87,14 @@ fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> PieceBala
     let place = |at: u16| plan.place(direction, at);
     let first_of = |piece: &Piece| piece.observations.first().map(|one| place(one.point));
     let mut along: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
-    // what a piece may continue ended at an earlier place, so it is known already
-    along.sort_by_key(|(_, piece)| first_of(piece));
+    // what a piece may continue ended at an earlier place, so it is known already; copies come last
+    along.sort_by_key(|(_, piece)| (first_of(piece), piece.may_begin_as_copy()));
     let first = along.first().and_then(|(_, piece)| first_of(piece));
     let entry = plan.entry(direction);
     let mut counted = PieceBalance {
         ends: OpenEnds::new(plan.wide_ns),
+        of_copies: OpenEnds::new(plan.wide_ns),
+        hidden: Vec::new(),
         beginnings: Vec::new(),
     };
     for (index, piece) in along {
@@ -87,16 +106,25 @@ fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> PieceBala
         if Some(at) > first {
             let end = counted.ends.take(at, head.aligned_ns);
             has_entered = end.is_some_and(|(_, _, has_entered)| has_entered);
+            if piece.may_begin_as_copy() {
+                counted.hidden.extend(end);
+            } else if end.is_none() {
+                counted.of_copies.take(at, head.aligned_ns);
+            }
             if end.is_none() && piece.has_doubtful_start {
                 counted.beginnings.push((at, *head));
             }
         }
         if let Some(last) = piece.observations.last()
             && piece.is_open()
-            && !piece.may_be_copy()
         {
             let end = (last.aligned_ns, index, has_entered);
-            counted.ends.add(place(last.point), end);
+            let ends = if piece.may_be_copy() {
+                &mut counted.of_copies
+            } else {
+                &mut counted.ends
+            };
+            ends.add(place(last.point), end);
         }
     }
     counted
@@ -139,10 +167,8 @@ impl OpenEnds {
         None
     }
 
-    fn left(self) -> Vec<LostUntold> {
-        let ends = self.at.into_values().flatten();
-        ends.map(|(_, piece, has_entered)| LostUntold { piece, has_entered })
-            .collect()
+    fn left(self) -> impl Iterator<Item = PieceEnd> {
+        self.at.into_values().flatten()
     }
 }
 

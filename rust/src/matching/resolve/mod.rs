@@ -102,6 +102,12 @@ impl Resolver {
             for (crossing, tally) in undecided(&self.plan, &self.topology, direction, &pieces) {
                 sink.undecided(crossing, tally, None);
             }
+            // each of them goes that way, and is lost on it, or does not
+            for piece in &pieces {
+                let is_at_entry = |one: &Observation| Some(one.point) == self.plan.entry(direction);
+                let has_entered = piece.observations.iter().any(is_at_entry);
+                sink.lost_untold(&piece.observations, direction, (has_entered, false));
+            }
         }
         for one in observations {
             one.evidence.add(Evidence::NO_WAY);
@@ -225,7 +231,8 @@ impl Resolver {
         }
         for lost in lost_untold(&self.plan, direction, pieces) {
             if let Some(piece) = pieces.get(lost.piece) {
-                sink.lost_untold(&piece.observations, direction, lost.has_entered);
+                let about = (lost.has_entered, lost.is_certain);
+                sink.lost_untold(&piece.observations, direction, about);
             }
         }
     }

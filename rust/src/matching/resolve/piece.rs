@@ -13,12 +13,13 @@ pub(crate) trait Sink {
     fn unfinished(&mut self, observations: &[Observation], direction: Direction, folded: &Folded);
     /// An observation that may belong to more than one packet and stands in no match.
     fn ambiguous(&mut self, observation: &Observation, direction: Direction, folded: &Folded);
-    /// One of those whose way cannot be told was lost, and this one may stand for it.
+    /// One of those whose way cannot be told was lost, and this one may stand for it; where that is not
+    /// certain, one may be.
     fn lost_untold(
         &mut self,
         _observations: &[Observation],
         _direction: Direction,
-        _has_entered: bool,
+        (_has_entered, _is_certain): (bool, bool),
     ) {
     }
     /// Pairs of a segment of which it is not told which they are; `one` of them, if they go that way surely.
@@ -59,9 +60,14 @@ impl Piece {
         self.has_doubtful_end || self.observations.len() == 1 && self.has_doubtful_start
     }
 
+    /// It begins where a copy of an earlier one would.
+    pub(crate) fn may_begin_as_copy(&self) -> bool {
+        self.copied > 0.0
+    }
+
     /// It lies where a copy of an earlier one would be, and nowhere else.
     pub(crate) fn may_be_copy(&self) -> bool {
-        self.copied > 0.0 && self.observations.len() == 1
+        self.may_begin_as_copy() && self.observations.len() == 1
     }
 
     /// Says what became of the packet.

@@ -20,7 +20,6 @@ struct Instant {
     timed_ns: i64,
     /// An end of which it is open what continues it.
     is_in_doubt: bool,
-    may_be_copy: bool,
 }
 
 /// What of one identity's pieces is undecided, per segment, the whole path too.
@@ -34,7 +33,6 @@ pub(crate) fn undecided(
     let segments = along.neighbours.iter().map(|ends| (*ends, false));
     let whole = along.whole.map(|ends| (ends, true));
     let asked = segments.chain(whole);
-    let mut n_maybe_lost = 0;
     let found = asked.filter_map(|(ends, is_whole)| {
         let crossing = topology.between(ends.0, ends.1)?;
         let band = plan.band(direction, ends.0, ends.1);
@@ -52,12 +50,6 @@ pub(crate) fn undecided(
             tally.merge(near);
             tally.merge(left.continued(group, near.n, plan.wide_ns));
         }
-        if is_whole {
-            // what may be lost on any segment, of what did not come through
-            let n_ends = all.iter().filter(|one| !one.is_down).count() as u64;
-            tally.n_maybe_lost += n_maybe_lost.min(n_ends.saturating_sub(tally.n));
-        }
-        n_maybe_lost += tally.n_maybe_lost;
         (tally.n > 0).then_some((crossing, tally))
     });
     found.collect()
@@ -71,12 +63,11 @@ fn open_ends(
     ((up, down), is_whole): ((u16, u16), bool),
 ) -> Vec<Instant> {
     let is_exact = plan.same_clock(up, down);
-    let instant = |one: &Observation, piece: &Piece, is_down: bool| Instant {
+    let instant = |one: &Observation, is_down: bool, is_in_doubt: bool| Instant {
         aligned_ns: one.aligned_ns,
         is_down,
         timed_ns: if is_exact { one.t_ns } else { one.aligned_ns },
-        is_in_doubt: !is_down && piece.is_open(),
-        may_be_copy: piece.may_be_copy(),
+        is_in_doubt,
     };
     let at = |piece: &Piece, point: u16| {
         let mut observations = piece.observations.iter();
@@ -89,10 +80,10 @@ fn open_ends(
         let begins_at = |point: u16| first.is_some_and(|one| is_whole || one.point == point);
         let (here, there) = (at(piece, up), at(piece, down));
         if there.is_none() && ends_at(up) && !is_beyond(along, last, down) {
-            found.extend(here.map(|one| instant(&one, piece, false)));
+            found.extend(here.map(|one| instant(&one, false, piece.is_open())));
         }
         if here.is_none() && begins_at(down) {
-            found.extend(there.map(|one| instant(&one, piece, true)));
+            found.extend(there.map(|one| instant(&one, true, false)));
         }
     }
     found
@@ -106,12 +97,21 @@ fn is_beyond(along: &Along, last: Option<&Observation>, down: u16) -> bool {
 /// Bounds of what the pairs of a group took, as many as may be: each observation downstream takes one
 /// upstream that was there before it.
 fn bounds(group: &[Instant], is_exact: bool) -> UndecidedTally {
-    let ups = times_ns(group, &|one| !one.is_down);
-    let downs = times_ns(group, &|one| one.is_down);
+    let of = |is_down: bool| {
+        let side = group.iter().filter(|one| one.is_down == is_down);
+        let mut times_ns: Vec<i64> = side.map(|one| one.timed_ns).collect();
+        times_ns.sort_unstable();
+        times_ns
+    };
+    let (ups, downs) = (of(false), of(true));
     let (Some(first), Some(last)) = (ups.first(), downs.last()) else {
         return UndecidedTally::default();
     };
-    let n = n_pairs(&ups, &downs, is_exact);
+    let n = if is_exact {
+        n_pairs(&ups, &downs)
+    } else {
+        ups.len().min(downs.len())
+    };
     let sum = |times_ns: &[i64]| times_ns.iter().map(|ns| i128::from(*ns)).sum::<i128>();
     let early = |times_ns: &[i64]| sum(times_ns.get(..n).unwrap_or_default());
     let late = |times_ns: &[i64]| sum(times_ns.get(times_ns.len() - n..).unwrap_or_default());
@@ -119,7 +119,7 @@ fn bounds(group: &[Instant], is_exact: bool) -> UndecidedTally {
     let (nearest_ns, farthest_ns) = (nearest_ns(&ups, &downs), last.saturating_sub(*first));
     UndecidedTally {
         n: n as u64,
-        n_maybe_lost: n_maybe_lost(group, n, is_exact) as u64,
+        n_maybe_lost: 0,
         least_sum_ns: if is_exact {
             least_sum_ns.max(0)
         } else {
@@ -129,24 +129,6 @@ fn bounds(group: &[Instant], is_exact: bool) -> UndecidedTally {
         least_ns: nearest_ns.min(farthest_ns),
         most_ns: farthest_ns,
     }
-}
-
-/// Packets that may be lost besides: beginnings that may be copies continue no end, and ends that may be
-/// copies are packets.
-fn n_maybe_lost(group: &[Instant], n: usize, is_exact: bool) -> usize {
-    let ups = times_ns(group, &|one| !one.is_down);
-    let certain_ups = times_ns(group, &|one| !one.is_down && !one.may_be_copy);
-    let certain_downs = times_ns(group, &|one| one.is_down && !one.may_be_copy);
-    let n_lost = |n_ups: usize| n_ups.saturating_sub(n);
-    n_lost(ups.len()) - n_lost(certain_ups.len()) + n - n_pairs(&ups, &certain_downs, is_exact)
-}
-
-/// Times of some of a group, in order.
-fn times_ns(group: &[Instant], is_one: &dyn Fn(&&Instant) -> bool) -> Vec<i64> {
-    let some = group.iter().filter(is_one);
-    let mut times_ns: Vec<i64> = some.map(|one| one.timed_ns).collect();
-    times_ns.sort_unstable();
-    times_ns
 }
 
 /// Ends that nothing near them continued, by groups in order of time.
@@ -164,11 +146,17 @@ impl LeftEnds {
     /// What may continue an end of an earlier group, if so many pairs are in a group itself.
     fn continued(&mut self, group: &[Instant], n_near: u64, within_ns: i64) -> UndecidedTally {
         let n_near = usize::try_from(n_near).unwrap_or(usize::MAX);
-        let n_ups = group.iter().filter(|one| !one.is_down).count();
-        let downs = times_ns(group, &|one| one.is_down);
-        let open = times_ns(group, &|one| one.is_in_doubt);
+        let times_ns = |is_one: &dyn Fn(&&Instant) -> bool| {
+            let times = group.iter().filter(is_one).map(|one| one.timed_ns);
+            times.collect::<Vec<i64>>()
+        };
+        let n_ups = times_ns(&|one| !one.is_down).len();
+        let (downs, open) = (
+            times_ns(&|one| one.is_down),
+            times_ns(&|one| one.is_in_doubt),
+        );
         let mut tally = UndecidedTally::default();
-        let ends = |times: &[i64]| times.first().copied().zip(times.last().copied());
+        let ends = |times: &[i64]| times.iter().min().copied().zip(times.iter().max().copied());
         if let Some((first_ns, last_ns)) = ends(&downs) {
             let is_near = |left: &LeftGroup| first_ns.saturating_sub(left.last_ns) <= within_ns;
             self.0.retain(is_near);
@@ -209,11 +197,8 @@ impl LeftEnds {
     }
 }
 
-/// As many pairs as there may be; of exact times, the observation upstream is before the one downstream.
-fn n_pairs(ups: &[i64], downs: &[i64], is_exact: bool) -> usize {
-    if !is_exact {
-        return ups.len().min(downs.len());
-    }
+/// As many pairs as there may be of which the observation upstream is before the one downstream.
+fn n_pairs(ups: &[i64], downs: &[i64]) -> usize {
     let mut left = ups.iter().peekable();
     let mut n = 0;
     for down in downs {
@@ -245,7 +230,6 @@ mod tests {
                 is_down,
                 timed_ns: *ns,
                 is_in_doubt: !is_down,
-                may_be_copy: false,
             }
         };
         let ups = ups.iter().map(instant(false));
@@ -303,29 +287,6 @@ mod tests {
         }
         assert_eq!(left.continued(&lost, 1, 1_000).n, 0);
         assert_eq!(left.continued(&group(&[], &[900]), 0, 1_000).n, 0);
-    }
-
-    /// Packets that may be lost besides, if those at these times may be copies.
-    fn maybe_lost(ups: &[i64], downs: &[i64], copies: &[i64]) -> (u64, u64) {
-        let mut all = group(ups, downs);
-        for one in &mut all {
-            one.may_be_copy = copies.contains(&one.timed_ns);
-        }
-        let found = bounds(&all, true);
-        (found.n, found.n_maybe_lost)
-    }
-
-    #[test]
-    fn what_a_copy_continues_or_seems_to_be_may_be_lost() {
-        assert_eq!(maybe_lost(&[0, 10], &[15, 25], &[]), (2, 0));
-        assert_eq!(maybe_lost(&[0, 10], &[15, 18], &[18]), (2, 1));
-        assert_eq!(maybe_lost(&[0, 10], &[15, 18, 25], &[18]), (2, 0));
-        assert_eq!(maybe_lost(&[0, 10, 13], &[15, 25], &[13]), (2, 1));
-        assert_eq!(
-            maybe_lost(&[0, 10, 13], &[15], &[13]),
-            (1, 1),
-            "one is lost for certain"
-        );
     }
 
     #[test]
