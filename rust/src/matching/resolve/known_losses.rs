@@ -52,7 +52,7 @@ pub(crate) fn doubt_ends(plan: &Plan, direction: Direction, pieces: &mut [Piece]
             first.evidence.add(Evidence::BEGINS_IN_DOUBT);
         }
     }
-    let mut certain = OpenEnds::new(plan.wide_ns);
+    let mut certain = OpenEnds::new(plan);
     for (index, piece) in pieces.iter().enumerate() {
         let is_certain = !piece.is_open() && !piece.may_be_copy();
         if let Some(last) = piece.observations.last().filter(|_| is_certain) {
@@ -92,8 +92,8 @@ fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> PieceBala
     let first = along.first().and_then(|(_, piece)| first_of(piece));
     let entry = plan.entry(direction);
     let mut counted = PieceBalance {
-        ends: OpenEnds::new(plan.wide_ns),
-        of_copies: OpenEnds::new(plan.wide_ns),
+        ends: OpenEnds::new(plan),
+        of_copies: OpenEnds::new(plan),
         hidden: Vec::new(),
         beginnings: Vec::new(),
     };
@@ -135,14 +135,15 @@ type PieceEnd = (i64, usize, bool);
 
 /// Ends that nothing continued so far.
 struct OpenEnds {
-    wide_ns: i64,
+    /// How far apart two observations of one packet are, usually and at most.
+    within_ns: [i64; 2],
     at: BTreeMap<i64, BTreeSet<PieceEnd>>,
 }
 
 impl OpenEnds {
-    fn new(wide_ns: i64) -> Self {
+    fn new(plan: &Plan) -> Self {
         Self {
-            wide_ns,
+            within_ns: [plan.usual_ns.min(plan.wide_ns), plan.wide_ns],
             at: BTreeMap::new(),
         }
     }
@@ -151,10 +152,16 @@ impl OpenEnds {
         self.at.entry(place).or_default().insert(end);
     }
 
-    /// Takes an end that what begins here and now may continue: at the nearest place, the latest
-    /// before it, or the next one.
+    /// Takes an end that what begins here and now may continue: one that is usually near before others, of
+    /// those one at the nearest place, the latest before it, or the next one.
     fn take(&mut self, place: i64, at_ns: i64) -> Option<PieceEnd> {
-        let near = |end: &&PieceEnd| end.0.abs_diff(at_ns) <= self.wide_ns.unsigned_abs();
+        let [usual_ns, wide_ns] = self.within_ns;
+        let near = self.take_within(place, at_ns, usual_ns);
+        near.or_else(|| self.take_within(place, at_ns, wide_ns))
+    }
+
+    fn take_within(&mut self, place: i64, at_ns: i64, within_ns: i64) -> Option<PieceEnd> {
+        let near = |end: &&PieceEnd| end.0.abs_diff(at_ns) <= within_ns.unsigned_abs();
         for ends in self.at.range_mut(..place).rev().map(|(_, ends)| ends) {
             let now = (at_ns, usize::MAX, true);
             let before = ends.range(..=now).next_back().filter(near);
