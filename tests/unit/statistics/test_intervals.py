@@ -167,6 +167,8 @@ def test_packets_that_may_be_lost_too_widen_the_loss_upward_only() -> None:
     assert more.interval(0.95)[1] == LossEstimate(9, 1_000).interval(0.95)[1]
     assert more.p_not_below(0.01) == LossEstimate(9, 1_000).p_not_below(0.01)
     assert more.p_not_above(0.01) == alone.p_not_above(0.01)
+    assert more.normal().bias == 4 / 1_000
+    assert alone.normal().bias == 0
     assert LossEstimate(5, 10, n_more=9).interval(0.95)[1] == 1.0
 
 

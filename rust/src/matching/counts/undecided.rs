@@ -54,3 +54,22 @@ impl UndecidedTally {
         self.most_ns = self.most_ns.max(other.most_ns);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_that_may_be_lost_add_up_without_pairs_too() {
+        let lost = UndecidedTally {
+            n_maybe_lost: 2,
+            ..UndecidedTally::default()
+        };
+        let mut all = UndecidedTally::default();
+        for other in [lost, UndecidedTally::one(7), lost] {
+            all.merge(other);
+        }
+        assert_eq!((all.n, all.n_maybe_lost), (1, 5));
+        assert_eq!((all.least_ns, all.most_ns), (7, 7));
+    }
+}

@@ -108,7 +108,8 @@ fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> PieceBala
             has_entered = end.is_some_and(|(_, _, has_entered)| has_entered);
             if piece.may_begin_as_copy() {
                 counted.hidden.extend(end);
-            } else if end.is_none() {
+            }
+            if end.is_none() {
                 counted.of_copies.take(at, head.aligned_ns);
             }
             if end.is_none() && piece.has_doubtful_start {
@@ -289,16 +290,59 @@ mod tests {
         assert!(doubted(&plan, &pieces).is_empty());
     }
 
-    #[test]
-    fn what_lies_as_a_copy_does_is_not_lost_and_its_original_may_be() {
-        let in_doubt = |at_ns, copied| Piece {
+    /// At a point and a time, in doubt; whether it may be a copy.
+    fn told(pieces: &[(u16, i64, bool)]) -> Vec<(usize, bool)> {
+        let in_doubt = |(point, at_ns, may_be_copy): &(u16, i64, bool)| Piece {
             has_doubtful_start: true,
             has_doubtful_end: true,
-            copied,
-            ..Piece::new(vec![observation(1, 0, at_ns)])
+            copied: f64::from(*may_be_copy),
+            ..Piece::new(vec![observation(1, *point, *at_ns)])
         };
-        let pieces = [in_doubt(0, 0.0), in_doubt(10, 0.01)];
-        let found = lost_untold(&path(2), Direction::Forward, &pieces);
-        assert_eq!(found.iter().map(|one| one.piece).collect::<Vec<_>>(), [0]);
+        let pieces: Vec<Piece> = pieces.iter().map(in_doubt).collect();
+        let found = lost_untold(&path(3), Direction::Forward, &pieces);
+        let mut told: Vec<_> = found
+            .iter()
+            .map(|one| (one.piece, one.is_certain))
+            .collect();
+        told.sort_unstable();
+        told
+    }
+
+    #[test]
+    fn what_may_be_a_copy_may_be_lost_and_its_original_is() {
+        assert_eq!(
+            told(&[(0, 0, false), (0, 10, true)]),
+            [(0, true), (1, false)]
+        );
+    }
+
+    #[test]
+    fn what_only_a_copy_continues_may_be_lost_wherever_the_copy_is() {
+        let copy_beyond = [
+            (0, 0, false),
+            (0, 10, false),
+            (1, 5, false),
+            (2, 6, false),
+            (2, 16, true),
+        ];
+        assert_eq!(told(&copy_beyond), [(1, false), (3, true), (4, false)]);
+        // what is no copy continues first, whenever it was
+        let packet_after = [(0, 0, false), (1, 5, true), (1, 6, false)];
+        assert_eq!(told(&packet_after), [(1, false), (2, true)]);
+    }
+
+    #[test]
+    fn a_nearer_point_is_not_looked_at_before_an_end_that_is_near() {
+        let mut plan = plain(3);
+        (plan.usual_ns, plan.wide_ns) = (20, 61);
+        // the second point missed the first of two packets
+        let pieces: [Seen<'_>; 5] = [
+            (&[(0, 0)], true, true),
+            (&[(0, 60)], true, true),
+            (&[(1, 61)], true, true),
+            (&[(2, 1)], true, false),
+            (&[(2, 62)], true, false),
+        ];
+        assert_eq!(lost(&plan, &pieces), [(3, true), (4, true)]);
     }
 }

@@ -20,6 +20,7 @@ struct Instant {
     timed_ns: i64,
     /// An end of which it is open what continues it.
     is_in_doubt: bool,
+    may_be_copy: bool,
 }
 
 /// What of one identity's pieces is undecided, per segment, the whole path too.
@@ -63,11 +64,12 @@ fn open_ends(
     ((up, down), is_whole): ((u16, u16), bool),
 ) -> Vec<Instant> {
     let is_exact = plan.same_clock(up, down);
-    let instant = |one: &Observation, is_down: bool, is_in_doubt: bool| Instant {
+    let instant = |one: &Observation, piece: &Piece, is_down: bool| Instant {
         aligned_ns: one.aligned_ns,
         is_down,
         timed_ns: if is_exact { one.t_ns } else { one.aligned_ns },
-        is_in_doubt,
+        is_in_doubt: !is_down && piece.is_open(),
+        may_be_copy: piece.may_be_copy(),
     };
     let at = |piece: &Piece, point: u16| {
         let mut observations = piece.observations.iter();
@@ -80,10 +82,10 @@ fn open_ends(
         let begins_at = |point: u16| first.is_some_and(|one| is_whole || one.point == point);
         let (here, there) = (at(piece, up), at(piece, down));
         if there.is_none() && ends_at(up) && !is_beyond(along, last, down) {
-            found.extend(here.map(|one| instant(&one, false, piece.is_open())));
+            found.extend(here.map(|one| instant(&one, piece, false)));
         }
         if here.is_none() && begins_at(down) {
-            found.extend(there.map(|one| instant(&one, true, false)));
+            found.extend(there.map(|one| instant(&one, piece, true)));
         }
     }
     found
@@ -95,7 +97,7 @@ fn is_beyond(along: &Along, last: Option<&Observation>, down: u16) -> bool {
 }
 
 /// Bounds of what the pairs of a group took, as many as may be: each observation downstream takes one
-/// upstream that was there before it.
+/// upstream that was there before it. Two that may be copies are no packet.
 fn bounds(group: &[Instant], is_exact: bool) -> UndecidedTally {
     let of = |is_down: bool| {
         let side = group.iter().filter(|one| one.is_down == is_down);
@@ -107,11 +109,13 @@ fn bounds(group: &[Instant], is_exact: bool) -> UndecidedTally {
     let (Some(first), Some(last)) = (ups.first(), downs.last()) else {
         return UndecidedTally::default();
     };
-    let n = if is_exact {
+    let n_likely = if is_exact {
         n_pairs(&ups, &downs)
     } else {
         ups.len().min(downs.len())
     };
+    // of a complete graph without edges between copies (König)
+    let n = n_likely.min(group.iter().filter(|one| !one.may_be_copy).count());
     let sum = |times_ns: &[i64]| times_ns.iter().map(|ns| i128::from(*ns)).sum::<i128>();
     let early = |times_ns: &[i64]| sum(times_ns.get(..n).unwrap_or_default());
     let late = |times_ns: &[i64]| sum(times_ns.get(times_ns.len() - n..).unwrap_or_default());
@@ -230,6 +234,7 @@ mod tests {
                 is_down,
                 timed_ns: *ns,
                 is_in_doubt: !is_down,
+                may_be_copy: false,
             }
         };
         let ups = ups.iter().map(instant(false));
@@ -287,6 +292,19 @@ mod tests {
         }
         assert_eq!(left.continued(&lost, 1, 1_000).n, 0);
         assert_eq!(left.continued(&group(&[], &[900]), 0, 1_000).n, 0);
+    }
+
+    #[test]
+    fn two_that_may_be_copies_are_no_packet() {
+        let n = |copies: &[i64]| {
+            let mut all = group(&[0, 10], &[15, 25]);
+            for one in &mut all {
+                one.may_be_copy = copies.contains(&one.timed_ns);
+            }
+            bounds(&all, true).n
+        };
+        assert_eq!([n(&[]), n(&[25]), n(&[10, 25])], [2, 2, 2]);
+        assert_eq!([n(&[0, 10, 25]), n(&[0, 10, 15, 25])], [1, 0]);
     }
 
     #[test]
