@@ -223,13 +223,13 @@ SEGMENTS = TableSchema(
         *_intervals("mean", "p50", "p90", "p99", "p999"),
         ColumnSchema("lost_spread", "Float64", "variance of n_lost over the variance of the same number of independent losses; 1 if no capture dropped packets", "1", is_nullable=True),
         ColumnSchema("n_undecided", "Int64", "identical packets that crossed and could not be distinguished: they have no latency, and intervals allow for them", "1", is_nullable=True),
-        ColumnSchema("n_maybe_lost", "Int64", "packets that may be lost in addition to n_lost, because copies may hide them, the capture before has dropped packets, or their direction or bytes do not tell; null in results of earlier versions", "1", is_nullable=True),
+        ColumnSchema("n_maybe_lost", "Int64", "packets that may be lost in addition to n_lost, because copies, drops of a capture, an unknown direction or identical bytes of TCP may hide them; null in results of earlier versions", "1", is_nullable=True),
         _duration("mean_least_ns", "mean latency with these packets, if they were as fast as possible"),
         _duration("mean_most_ns", "mean latency with these packets, if they were as slow as possible"),
         _duration("undecided_min_ns", "least latency that one of these packets may have"),
         _duration("undecided_max_ns", "greatest latency that one of these packets may have"),
         _duration("clock_apart_ns", "how far apart the two clocks are at least, as packets show, also if declared equal; 0: equal clocks contradict no packet"),
-        ColumnSchema("n_waited", "Int64", "packets of n (of a segment, of n_undecided too) that set out at least the waiting time before the capture at either end stopped: others would not count as lost; null in results of earlier versions", "1", is_nullable=True),
+        ColumnSchema("n_waited", "Int64", "packets of n, in segments of n_undecided too, that set out at least the waiting time before the capture at either end stopped: others would not count as lost; null in results of earlier versions", "1", is_nullable=True),
     ),
 )  # fmt: skip
 
