@@ -259,10 +259,10 @@ impl Sink for Intake<'_> {
         let recorder = &mut *self.recorder;
         // losses of streams are counted by bytes, which packets of equal bytes share
         if is_certain && !self.ranges.wants(observations, direction) {
-            let lost = Lost::whole(last);
+            let whole = Lost::whole(last);
             recorder
                 .leftovers
-                .take_lost(observations, direction, lost, has_entered);
+                .take_lost(observations, direction, whole, has_entered);
         } else {
             recorder
                 .tally

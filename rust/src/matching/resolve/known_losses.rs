@@ -82,6 +82,31 @@ struct PieceBalance {
     beginnings: Vec<(i64, Observation)>,
 }
 
+impl PieceBalance {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            ends: OpenEnds::new(plan),
+            of_copies: OpenEnds::new(plan),
+            hidden: Vec::new(),
+            beginnings: Vec::new(),
+        }
+    }
+
+    /// Finds what the beginning of a piece continues.
+    fn begin(&mut self, piece: &Piece, (at, head): (i64, &Observation)) -> Option<PieceEnd> {
+        let end = self.ends.take(at, head.aligned_ns);
+        if piece.may_begin_as_copy() {
+            self.hidden.extend(end);
+        }
+        if end.is_none() {
+            self.of_copies.take(at, head.aligned_ns);
+            let in_doubt = piece.has_doubtful_start.then_some((at, *head));
+            self.beginnings.extend(in_doubt);
+        }
+        end
+    }
+}
+
 /// Goes along the way: each beginning continues an end in doubt before it, if one is left.
 fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> PieceBalance {
     let place = |at: u16| plan.place(direction, at);
@@ -91,12 +116,7 @@ fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> PieceBala
     along.sort_by_key(|(_, piece)| (first_of(piece), piece.may_begin_as_copy()));
     let first = along.first().and_then(|(_, piece)| first_of(piece));
     let entry = plan.entry(direction);
-    let mut counted = PieceBalance {
-        ends: OpenEnds::new(plan),
-        of_copies: OpenEnds::new(plan),
-        hidden: Vec::new(),
-        beginnings: Vec::new(),
-    };
+    let mut counted = PieceBalance::new(plan);
     for (index, piece) in along {
         let [head, ..] = piece.observations.as_slice() else {
             continue;
@@ -104,28 +124,18 @@ fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> PieceBala
         let at = place(head.point);
         let mut has_entered = Some(head.point) == entry;
         if Some(at) > first {
-            let end = counted.ends.take(at, head.aligned_ns);
+            let end = counted.begin(piece, (at, head));
             has_entered = end.is_some_and(|(_, _, has_entered)| has_entered);
-            if piece.may_begin_as_copy() {
-                counted.hidden.extend(end);
-            }
-            if end.is_none() {
-                counted.of_copies.take(at, head.aligned_ns);
-            }
-            if end.is_none() && piece.has_doubtful_start {
-                counted.beginnings.push((at, *head));
-            }
         }
         if let Some(last) = piece.observations.last()
             && piece.is_open()
         {
-            let end = (last.aligned_ns, index, has_entered);
             let ends = if piece.may_be_copy() {
                 &mut counted.of_copies
             } else {
                 &mut counted.ends
             };
-            ends.add(place(last.point), end);
+            ends.add(place(last.point), (last.aligned_ns, index, has_entered));
         }
     }
     counted
