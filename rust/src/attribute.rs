@@ -1,14 +1,13 @@
 //! Attribution: from spilled raw differences and a clock relation to latencies.
 
-use crate::base::blocks::Grid;
+use crate::base::blocks::{Blocks, Grid};
 use crate::base::error::{Error, Result};
-use crate::base::latencies::Latencies;
 use crate::base::panics;
-use crate::base::piecewise::PiecewiseLinear;
+use crate::base::piecewise::{PiecewiseCursor, PiecewiseLinear};
 use crate::matching::exchange::round_trips::KINDS;
 use crate::plan::Direction;
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 const N_KINDS: usize = KINDS.len();
@@ -17,7 +16,13 @@ const N_KINDS: usize = KINDS.len();
 ///
 /// `clock` is the offset of the far clock against the near one, over near raw time.
 #[must_use]
-pub fn latency_ns(clock: &PiecewiseLinear, direction: Direction, up_t_ns: i64, raw_ns: i64) -> i64 {
+#[inline]
+pub fn latency_ns(
+    clock: &mut PiecewiseCursor<'_>,
+    direction: Direction,
+    up_t_ns: i64,
+    raw_ns: i64,
+) -> i64 {
     if direction.is_reverse() {
         raw_ns.saturating_add(clock.at(up_t_ns.saturating_add(raw_ns)))
     } else {
@@ -38,11 +43,19 @@ pub struct Counting<'a> {
     pub grid: Grid,
 }
 
+impl<'a> Counting<'a> {
+    /// To look up the clock, and the upstream point's offset.
+    fn cursors(&self) -> (PiecewiseCursor<'a>, PiecewiseCursor<'a>) {
+        let of = |line| PiecewiseCursor::new(line, self.grid.start_ns);
+        (of(self.clock), of(self.centre))
+    }
+}
+
 /// The latencies of all pairs in the spilled files, which are read side by side.
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Latencies> {
+pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Blocks> {
     let parts: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = paths
             .iter()
@@ -53,20 +66,21 @@ pub fn latencies(paths: &[PathBuf], counting: &Counting<'_>) -> Result<Latencies
             .map(std::thread::ScopedJoinHandle::join)
             .collect()
     });
-    let mut counted = Latencies::default();
+    let mut counted = Blocks::default();
     for part in parts {
         counted.merge(part.map_err(|_| panics::message())??);
     }
     Ok(counted)
 }
 
-fn of_file(path: &Path, counting: &Counting<'_>) -> Result<Latencies> {
-    let mut counted = Latencies::default();
+fn of_file(path: &Path, counting: &Counting<'_>) -> Result<Blocks> {
+    let mut counted = Blocks::default();
     let mut from = Spilled::open(path)?;
+    let (mut clock, mut centre) = counting.cursors();
     // time of the upstream observation, the difference, and the kind of traffic
     while let Some([t_ns, raw_ns, kind]) = from.next()? {
-        let latency_ns = latency_ns(counting.clock, counting.direction, t_ns, raw_ns);
-        let aligned_ns = t_ns.saturating_sub(counting.centre.at(t_ns));
+        let latency_ns = latency_ns(&mut clock, counting.direction, t_ns, raw_ns);
+        let aligned_ns = t_ns.saturating_sub(centre.at(t_ns));
         let kind = u16::try_from(kind).unwrap_or(0);
         counted.add_of_kind(kind, counting.grid.place_of(aligned_ns), latency_ns);
     }
@@ -81,8 +95,9 @@ pub type TripFiles = [PathBuf; 3];
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn round_trips(files: &[TripFiles], counting: &Counting<'_>) -> Result<[Latencies; N_KINDS]> {
-    let mut counted = <[Latencies; N_KINDS]>::default();
+pub fn round_trips(files: &[TripFiles], counting: &Counting<'_>) -> Result<[Blocks; N_KINDS]> {
+    let mut counted = <[Blocks; N_KINDS]>::default();
+    let (mut clock, mut centre) = counting.cursors();
     for [forward, reverse, kinds] in files {
         let [mut to, mut back, mut kind] = [
             Spilled::open(forward)?,
@@ -92,9 +107,9 @@ pub fn round_trips(files: &[TripFiles], counting: &Counting<'_>) -> Result<[Late
         while let (Some([sent, there]), Some([left, again]), Some([kind])) =
             (to.next()?, back.next()?, kind.next()?)
         {
-            let there_ns = latency_ns(counting.clock, Direction::Forward, sent, there);
-            let back_ns = latency_ns(counting.clock, Direction::Reverse, left, again);
-            let aligned_ns = sent.saturating_sub(counting.centre.at(sent));
+            let there_ns = latency_ns(&mut clock, Direction::Forward, sent, there);
+            let back_ns = latency_ns(&mut clock, Direction::Reverse, left, again);
+            let aligned_ns = sent.saturating_sub(centre.at(sent));
             let counted = usize::try_from(kind)
                 .ok()
                 .and_then(|kind| counted.get_mut(kind));
@@ -106,7 +121,7 @@ pub fn round_trips(files: &[TripFiles], counting: &Counting<'_>) -> Result<[Late
     }
     for one in &mut counted {
         // puts their bins in order
-        let mut settled = Latencies::default();
+        let mut settled = Blocks::default();
         settled.merge(std::mem::take(one));
         *one = settled;
     }
@@ -132,7 +147,19 @@ impl<'a> Spilled<'a> {
     }
 
     /// The next numbers; none at the end.
+    #[inline]
     fn next<const N: usize>(&mut self) -> Result<Option<[i64; N]>> {
+        let (ahead, _) = self.from.buffer().as_chunks();
+        if let Some(values) = ahead.first_chunk::<N>().copied() {
+            self.from.consume(values.as_flattened().len());
+            return Ok(Some(values.map(i64::from_le_bytes)));
+        }
+        self.next_across()
+    }
+
+    /// The same where not all of them are in memory.
+    #[cold]
+    fn next_across<const N: usize>(&mut self) -> Result<Option<[i64; N]>> {
         let mut values = [[0; 8]; N];
         match self.from.read_exact(values.as_flattened_mut()) {
             Ok(()) => Ok(Some(values.map(i64::from_le_bytes))),
@@ -159,22 +186,16 @@ mod tests {
 
     #[test]
     fn a_latency_is_the_difference_less_the_clocks() {
-        let clock = clock();
+        let line = clock();
+        let mut clock = PiecewiseCursor::new(&line, 0);
+        let mut latency_ns =
+            |direction, t_ns, raw_ns| latency_ns(&mut clock, direction, t_ns, raw_ns);
         // near to far: stamped by the far clock at the end
-        assert_eq!(latency_ns(&clock, Direction::Forward, 500_000, 1200), 200);
+        assert_eq!(latency_ns(Direction::Forward, 500_000, 1200), 200);
         // far to near: stamped by the near clock at the end, where its time is asked
-        assert_eq!(
-            latency_ns(&clock, Direction::Reverse, 500_000, 500_000),
-            501_500
-        );
-        assert_eq!(
-            latency_ns(&clock, Direction::Forward, i64::MAX, i64::MIN),
-            i64::MIN
-        );
-        assert_eq!(
-            latency_ns(&clock, Direction::Reverse, i64::MAX, i64::MAX),
-            i64::MAX
-        );
+        assert_eq!(latency_ns(Direction::Reverse, 500_000, 500_000), 501_500);
+        assert_eq!(latency_ns(Direction::Forward, i64::MAX, i64::MIN), i64::MIN);
+        assert_eq!(latency_ns(Direction::Reverse, i64::MAX, i64::MAX), i64::MAX);
     }
 
     #[test]
@@ -197,7 +218,8 @@ mod tests {
                 length_ns: 500_000,
             },
         };
-        let Latencies { histogram, blocks } = latencies(&twice, &counting).unwrap();
+        let blocks = latencies(&twice, &counting).unwrap();
+        let histogram = blocks.histogram();
         let n: Vec<u64> = blocks.sums().iter().map(|one| one.n).take(4).collect();
         assert_eq!(n, [2, 2, 2, 0]);
         let by_kind = blocks.strata().cells().map(|(kind, cell)| (kind, cell.n));

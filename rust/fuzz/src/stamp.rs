@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pcaplat_core::file::{Capture, Frame};
-use pcaplat_core::reading::{Progress, ReadOutcome, Reading};
+use pcaplat_core::reading::{Asked, Progress, ReadOutcome, Reading};
 use pcaplat_core::stamp::{FileStamps, STAMPS, Sought, Stamped, Times};
 use pcaplat_core::wire::{Decoder, Packet};
 
@@ -156,7 +156,7 @@ fn seen(path: &Path, reading: &Reading) -> Vec<(u8, u64, Option<i64>, usize)> {
     let (mut history, mut packet) = (reading.history(0), Packet::new());
     let mut rows = Vec::new();
     while let Some(mut frame) = capture.next_frame() {
-        let (seen, whole) = reading.see(&mut frame, &mut history, &mut packet);
+        let (seen, whole) = reading.see(Asked::Matching, &mut frame, &mut history, &mut packet);
         assert_lawful(&packet, whole.bytes, whole.wire_bytes as usize);
         let (kind, key) = match seen {
             ReadOutcome::Packet(identity) => (0, identity.key),

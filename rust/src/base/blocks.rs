@@ -4,9 +4,11 @@
 //! latencies are few, the latencies themselves. They merge by addition, so that neither threads nor
 //! the order of files change a figure.
 
+mod open_block;
 pub mod strata;
 
-use crate::base::histogram::{FEW, bin, middle_ns};
+use crate::base::histogram::{FEW, Histogram, bin, middle_ns};
+use open_block::OpenBlock;
 use serde::{Deserialize, Serialize};
 use strata::{CELLS_OF_BLOCK_BITS, Strata};
 
@@ -43,17 +45,20 @@ impl Grid {
     #[must_use]
     #[inline]
     pub fn place_of(&self, aligned_ns: i64) -> Place {
+        const LAST: u64 = N_BLOCKS as u64 - 1;
         let since_ns = aligned_ns.saturating_sub(self.start_ns).max(0);
-        let length_ns = self.length_ns.max(1);
-        let block = self.block_of(aligned_ns);
-        let begin_ns = i64::try_from(block).unwrap_or(0).saturating_mul(length_ns);
-        let within_ns = since_ns.saturating_sub(begin_ns).min(length_ns - 1);
-        let cell = share_of(within_ns.unsigned_abs(), length_ns.unsigned_abs());
-        let cell = u32::try_from(cell).unwrap_or(0);
-        let of_block = u32::try_from(block).unwrap_or(0) << CELLS_OF_BLOCK_BITS;
+        let (since_ns, length_ns) = (
+            since_ns.unsigned_abs(),
+            self.length_ns.max(1).unsigned_abs(),
+        );
+        let (block, within_ns) = match since_ns / length_ns {
+            block @ ..=LAST => (block, since_ns - block * length_ns),
+            _ => (LAST, length_ns - 1),
+        };
+        let cell = block << CELLS_OF_BLOCK_BITS | share_of(within_ns, length_ns);
         Place {
-            block,
-            cell: of_block | cell,
+            block: usize::try_from(block).unwrap_or(0),
+            cell: u32::try_from(cell).unwrap_or(0),
         }
     }
 }
@@ -109,11 +114,15 @@ impl Sums {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Blocks {
     sums: Vec<Sums>,
+    /// The least and the greatest of all latencies.
+    range_ns: Option<(i64, i64)>,
     /// Block and latency, while they are few in all.
     few: Vec<(u32, i64)>,
     /// Latencies in all.
     n: usize,
-    /// Block and bin of latencies that were not put in order yet.
+    /// The latest block: packets come roughly by time.
+    open: OpenBlock,
+    /// Block and bin of latencies of earlier ones that were not put in order yet.
     waiting: Vec<u32>,
     /// Block and bin, ascending, and how many latencies lie there.
     occupied: Vec<(u32, u32)>,
@@ -131,6 +140,8 @@ impl Blocks {
         if let Some(sums) = self.sums.get_mut(block) {
             sums.add(&Sums::of(latency_ns));
         }
+        let (least_ns, greatest_ns) = self.range_ns.unwrap_or((latency_ns, latency_ns));
+        self.range_ns = Some((least_ns.min(latency_ns), greatest_ns.max(latency_ns)));
         let block = u32::try_from(block).unwrap_or(0);
         self.n += 1;
         if self.n <= FEW {
@@ -138,10 +149,7 @@ impl Blocks {
             return;
         }
         self.spread();
-        self.waiting.push(code(block, bin(latency_ns)));
-        if self.waiting.len() >= BATCH {
-            self.settle();
-        }
+        self.count(block, bin(latency_ns));
     }
 
     /// Counts a latency of a kind of traffic.
@@ -161,32 +169,49 @@ impl Blocks {
     #[inline]
     fn spread(&mut self) {
         if !self.few.is_empty() {
-            let few = std::mem::take(&mut self.few);
-            let codes = few.into_iter().map(|(block, ns)| code(block, bin(ns)));
-            self.waiting.extend(codes);
+            for (block, ns) in std::mem::take(&mut self.few) {
+                self.count(block, bin(ns));
+            }
         }
     }
 
-    /// Puts in order what waits. Packets come roughly by time, so only the end is touched.
-    fn settle(&mut self) {
-        sort(&mut self.waiting);
-        let Some(least) = self.waiting.first().copied() else {
-            return;
-        };
-        let from = self.occupied.partition_point(|(code, _)| *code < least);
-        let mut tail = self.occupied.split_off(from).into_iter().peekable();
-        let same = self.waiting.chunk_by(|one, other| one == other);
-        for (code, n) in same.filter_map(|run| Some((*run.first()?, run.len()))) {
-            while let Some(before) = tail.next_if(|(other, _)| *other < code) {
-                self.occupied.push(before);
+    #[inline]
+    fn count(&mut self, block: u32, bin: i32) {
+        if block != self.open.block() {
+            if block < self.open.block() {
+                return self.count_before(block, bin);
             }
-            let known = tail.next_if(|(other, _)| *other == code);
-            let n = u32::try_from(n).unwrap_or(u32::MAX);
-            let n = n.saturating_add(known.map_or(0, |(_, n)| n));
-            self.occupied.push((code, n));
+            put_in(&mut self.occupied, self.open.close(block));
         }
-        self.occupied.extend(tail);
+        self.open.count(bin);
+    }
+
+    /// Counts one in an earlier block than the latest.
+    #[inline(never)]
+    fn count_before(&mut self, block: u32, bin: i32) {
+        self.waiting.push(code(block, bin));
+        if self.waiting.len() >= BATCH {
+            self.put_in_order();
+        }
+    }
+
+    /// Puts in order what waits.
+    fn put_in_order(&mut self) {
+        sort(&mut self.waiting);
+        let same = self.waiting.chunk_by(|one, other| one == other);
+        let counted = same.filter_map(|run| {
+            let n = u32::try_from(run.len()).unwrap_or(u32::MAX);
+            Some((*run.first()?, n))
+        });
+        put_in(&mut self.occupied, counted.collect());
         self.waiting.clear();
+    }
+
+    /// Puts in place what was counted last.
+    fn settle(&mut self) {
+        self.put_in_order();
+        let counted = self.open.close(self.open.block());
+        put_in(&mut self.occupied, counted);
     }
 
     /// Adds all counts of others.
@@ -201,6 +226,9 @@ impl Blocks {
         }
         other.settle();
         self.settle();
+        let ranges = [self.range_ns, other.range_ns].into_iter().flatten();
+        self.range_ns =
+            ranges.reduce(|(least, greatest), (low, high)| (least.min(low), greatest.max(high)));
         if self.sums.is_empty() {
             self.sums = other.sums;
             self.occupied = other.occupied;
@@ -209,16 +237,23 @@ impl Blocks {
         for (sums, more) in self.sums.iter_mut().zip(&other.sums) {
             sums.add(more);
         }
-        self.occupied.append(&mut other.occupied);
-        // two ascending runs: a merge
-        self.occupied.sort_by_key(|(code, _)| *code);
-        self.occupied.dedup_by(add_if_same);
+        put_in(&mut self.occupied, other.occupied);
     }
 
     /// The sums of all blocks; none where nothing was counted.
     #[must_use]
     pub fn sums(&self) -> &[Sums] {
         &self.sums
+    }
+
+    /// All of them, whichever their block, once all is put in order by a merge.
+    #[must_use]
+    pub fn histogram(&self) -> Histogram {
+        let mut all = Sums::default();
+        self.sums.iter().for_each(|sums| all.add(sums));
+        let few = self.few.iter().map(|(_, latency_ns)| *latency_ns);
+        let bins = self.occupied.iter().map(|(code, n)| (bin_of(*code), *n));
+        Histogram::of(&all, self.range_ns.unwrap_or_default(), few, bins)
     }
 
     /// Block, latency in ns and count, ascending, once all is put in order by a merge: of few each
@@ -228,10 +263,10 @@ impl Blocks {
         let mut few = self.few.clone();
         few.sort_unstable();
         let few = few.chunk_by(|one, other| one == other).filter_map(counted);
-        let binned = self.occupied.iter().map(|(code, n)| {
-            let bin = i32::try_from(code & ((1 << BIN_BITS) - 1)).unwrap_or(0) - HALF_BINS;
-            ((code >> BIN_BITS) as usize, middle_ns(bin), *n)
-        });
+        let binned = self
+            .occupied
+            .iter()
+            .map(|(code, n)| ((code >> BIN_BITS) as usize, middle_ns(bin_of(*code)), *n));
         few.chain(binned).collect()
     }
 }
@@ -268,6 +303,23 @@ fn sort(codes: &mut Vec<u32>) {
     }
 }
 
+/// Adds counts of bins, ascending, to others: mostly at their end.
+fn put_in(occupied: &mut Vec<(u32, u32)>, counted: Vec<(u32, u32)>) {
+    let Some((least, _)) = counted.first() else {
+        return;
+    };
+    let from = occupied.partition_point(|(code, _)| code < least);
+    let mut behind = occupied.split_off(from);
+    let is_last = behind.is_empty();
+    behind.extend(counted);
+    if !is_last {
+        // two ascending runs: a merge
+        behind.sort_by_key(|(code, _)| *code);
+        behind.dedup_by(add_if_same);
+    }
+    occupied.append(&mut behind);
+}
+
 /// Block, latency and count of latencies that are the same.
 fn counted(same: &[(u32, i64)]) -> Option<(usize, f64, u32)> {
     let (block, latency_ns) = same.first()?;
@@ -289,6 +341,10 @@ fn add_if_same((code, n): &mut (u32, u32), kept: &mut (u32, u32)) -> bool {
 fn code(block: u32, bin: i32) -> u32 {
     let bin = bin.saturating_add(HALF_BINS);
     (block << BIN_BITS) | u32::try_from(bin).unwrap_or(0)
+}
+
+fn bin_of(code: u32) -> i32 {
+    i32::try_from(code & ((1 << BIN_BITS) - 1)).unwrap_or(0) - HALF_BINS
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! 2^11 ns, then 2^10 bins per power of two, so a value is off by at most 2^-11 (0.049 %) of itself.
 //! Values are kept as they are while they are few, so that figures of few packets are exact.
 
+use crate::base::blocks::Sums;
 use serde::{Deserialize, Serialize};
 
 /// So many values are kept as they are; of more there are bins alone.
@@ -56,6 +57,27 @@ pub struct Histogram {
 }
 
 impl Histogram {
+    /// Of values that are counted already: their sums, the least and the greatest of them, and each of them
+    /// while they are few, or else how many are in which bin.
+    pub(super) fn of(
+        sums: &Sums,
+        (min_ns, max_ns): (i64, i64),
+        few: impl Iterator<Item = i64>,
+        bins: impl Iterator<Item = (i32, u32)>,
+    ) -> Self {
+        let mut new = Self {
+            few: few.collect(),
+            n: sums.n,
+            sum_ns: sums.sum_ns,
+            sum_of_squares: sums.sum_of_squares,
+            min_ns,
+            max_ns,
+            ..Self::default()
+        };
+        bins.for_each(|(bin, n)| new.count(bin, n.into()));
+        new
+    }
+
     /// Counts one value.
     #[inline]
     pub fn add(&mut self, value_ns: i64) {

@@ -15,7 +15,6 @@ pub mod hash;
 pub mod hashed;
 pub mod histogram;
 pub mod instant;
-pub mod latencies;
 pub mod panics;
 pub mod piecewise;
 pub(crate) mod spill;

@@ -10,11 +10,14 @@ pub struct PiecewiseLinear {
     knots: Vec<Knot>,
     /// Before the first knot, ns per ns.
     slope: f64,
-    /// By slice of time from the first knot on: how many knots are before it. There are about as many
-    /// slices as knots, so that a time is looked up among few.
+    /// By slice of time from the first knot on: how many knots are before it. There are some times as many
+    /// slices as knots, so that a time is mostly behind the last of these.
     n_before: Vec<usize>,
     slice_bits: u32,
 }
+
+/// Slices of time in which a time is looked up.
+const SLICES_PER_KNOT: u64 = 4;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Knot {
@@ -32,7 +35,8 @@ impl PiecewiseLinear {
         let knots = with_slopes(knots, slope);
         let ends = knots.first().zip(knots.last());
         let span_ns = ends.map_or(0, |(first, last)| last.t_ns.abs_diff(first.t_ns));
-        let slice_bits = (span_ns / knots.len().max(1) as u64).max(1).ilog2();
+        let n_slices = knots.len().max(1) as u64 * SLICES_PER_KNOT;
+        let slice_bits = (span_ns / n_slices).max(1).ilog2();
         let slice_of =
             |knot: &Knot| ends.map_or(0, |(first, _)| slice(first, knot.t_ns, slice_bits));
         let before = |slice: usize| knots.partition_point(|knot| slice_of(knot) < slice);
@@ -59,8 +63,31 @@ impl PiecewiseLinear {
             let knot = self.last_until(first, t_ns);
             (knot, knot.slope)
         };
-        let run_ns = t_ns.saturating_sub(knot.t_ns);
-        knot.offset_ns.saturating_add(scaled(slope, run_ns))
+        Knot { slope, ..*knot }.at(t_ns)
+    }
+
+    /// The stretch of it that a time is in.
+    fn stretch_at(&self, t_ns: i64) -> Stretch {
+        let Some(first) = self.knots.first() else {
+            return Stretch::ALL;
+        };
+        if t_ns < first.t_ns {
+            return Stretch {
+                until_ns: Some(first.t_ns),
+                knot: Knot {
+                    slope: self.slope,
+                    ..*first
+                },
+                ..Stretch::ALL
+            };
+        }
+        let knot = self.last_until(first, t_ns);
+        let after = self.knots.partition_point(|one| one.t_ns <= t_ns);
+        Stretch {
+            from_ns: knot.t_ns,
+            until_ns: self.knots.get(after).map(|next| next.t_ns),
+            knot: *knot,
+        }
     }
 
     /// The last knot that is not later.
@@ -69,9 +96,76 @@ impl PiecewiseLinear {
         let slice = slice(first, t_ns, self.slice_bits);
         let n_before = self.n_before.get(slice).copied();
         let from = n_before.unwrap_or(self.knots.len()).saturating_sub(1);
-        let from = self.knots.get(from..).unwrap_or(&[]);
-        let last = from.iter().take_while(|knot| knot.t_ns <= t_ns).last();
-        last.unwrap_or(first)
+        let mut last = first;
+        for knot in self.knots.get(from..).unwrap_or(&[]) {
+            if knot.t_ns > t_ns {
+                break;
+            }
+            last = knot;
+        }
+        last
+    }
+}
+
+impl Knot {
+    #[inline]
+    fn at(&self, t_ns: i64) -> i64 {
+        let run_ns = t_ns.saturating_sub(self.t_ns);
+        self.offset_ns.saturating_add(scaled(self.slope, run_ns))
+    }
+}
+
+/// A line from one knot to the next.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    from_ns: i64,
+    /// The next one begins then, if there is one.
+    until_ns: Option<i64>,
+    knot: Knot,
+}
+
+impl Stretch {
+    /// No offset, ever.
+    const ALL: Self = Self {
+        from_ns: i64::MIN,
+        until_ns: None,
+        knot: Knot {
+            t_ns: 0,
+            offset_ns: 0,
+            slope: 0.0,
+        },
+    };
+
+    #[inline]
+    fn has(&self, t_ns: i64) -> bool {
+        self.from_ns <= t_ns && self.until_ns.is_none_or(|until_ns| t_ns < until_ns)
+    }
+}
+
+/// Looks up times that mostly are near the one before.
+#[derive(Clone, Copy, Debug)]
+pub struct PiecewiseCursor<'a> {
+    of: &'a PiecewiseLinear,
+    /// That of the time before.
+    present: Stretch,
+}
+
+impl<'a> PiecewiseCursor<'a> {
+    /// For a first time about this one.
+    #[must_use]
+    pub fn new(of: &'a PiecewiseLinear, t_ns: i64) -> Self {
+        let present = of.stretch_at(t_ns);
+        Self { of, present }
+    }
+
+    /// See [`PiecewiseLinear::at`].
+    #[must_use]
+    #[inline]
+    pub fn at(&mut self, t_ns: i64) -> i64 {
+        if !self.present.has(t_ns) {
+            self.present = self.of.stretch_at(t_ns);
+        }
+        self.present.knot.at(t_ns)
     }
 }
 
@@ -175,6 +269,7 @@ mod tests {
         let again = (0..7).map(|_| (START_NS + 5_000_000_000_000, 3));
         let knots: Vec<_> = crowded.chain(far).chain(again).collect();
         let centre = PiecewiseLinear::new(&knots, 0.25);
+        let mut cursor = PiecewiseCursor::new(&centre, 0);
         let near = knots
             .iter()
             .flat_map(|(t_ns, _)| [t_ns - 1, *t_ns, t_ns + 1]);
@@ -186,6 +281,7 @@ mod tests {
                 _ => 0.25,
             };
             assert_eq!(centre.at(t_ns), c0 + scaled(slope, t_ns - t0), "{t_ns}");
+            assert_eq!(cursor.at(t_ns), centre.at(t_ns), "{t_ns}");
         }
     }
 

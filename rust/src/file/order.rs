@@ -20,11 +20,16 @@ impl Order {
     /// The four octets at `at`.
     #[inline]
     pub(super) fn u32_at(self, bytes: &[u8], at: usize) -> Option<u32> {
-        let raw = *bytes.get(at..)?.first_chunk()?;
-        Some(match self {
+        Some(self.u32_of(*bytes.get(at..)?.first_chunk()?))
+    }
+
+    /// The four octets.
+    #[inline]
+    pub(super) fn u32_of(self, raw: [u8; 4]) -> u32 {
+        match self {
             Self::Little => u32::from_le_bytes(raw),
             Self::Big => u32::from_be_bytes(raw),
-        })
+        }
     }
 
     /// The eight octets at `at`.

@@ -94,12 +94,15 @@ impl Message {
 
     /// What a packet says, given its captured layer-4 bytes.
     #[must_use]
-    #[inline]
-    pub fn of(packet: &Packet, bytes: &[u8]) -> Self {
+    #[expect(
+        clippy::inline_always,
+        reason = "it is built where it is read, for a known protocol"
+    )]
+    #[inline(always)]
+    pub fn of(packet: &Packet, transport: &[u8]) -> Self {
         if packet.fragment != 0 {
             return Self::NONE;
         }
-        let transport = packet.transport(bytes);
         match packet.protocol {
             TCP => Self::of_tcp(transport).with_ports(packet),
             UDP => Self::of_udp(packet, transport).with_ports(packet),
@@ -109,6 +112,7 @@ impl Message {
         }
     }
 
+    #[inline]
     fn with_ports(self, packet: &Packet) -> Self {
         Self {
             sender: SenderRole::of_ports(packet.src_port, packet.dst_port),

@@ -132,12 +132,7 @@ pub fn cut_bytes(packet: &Packet) -> Option<u32> {
 )]
 #[inline(always)]
 pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) -> Identity {
-    let mut identity = recognise(packet, bytes, prefixes, seed);
-    if packet.ip_version != 0 {
-        identity.range = StreamBytes::of(packet, bytes);
-        identity.message = Message::of(packet, bytes);
-    }
-    identity
+    by_kind(packet, bytes, prefixes, (seed, true))
 }
 
 /// The same without its range and what it says, which the matching alone asks for.
@@ -148,13 +143,56 @@ pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) 
 )]
 #[inline(always)]
 pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) -> Identity {
+    by_kind(packet, bytes, prefixes, (seed, false))
+}
+
+/// An identity, with all that matching asks for or without.
+#[expect(
+    clippy::match_same_arms,
+    reason = "compiled for each of the kinds that most packets are of, and once more for any other"
+)]
+#[expect(clippy::inline_always, reason = "likewise")]
+#[inline(always)]
+fn by_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, how: (Seed, bool)) -> Identity {
+    match (packet.ip_version, packet.protocol, packet.fragment) {
+        (4, TCP, 0) => of_kind(packet, bytes, prefixes, how),
+        (4, UDP, 0) => of_kind(packet, bytes, prefixes, how),
+        _ => of_other_kind(packet, bytes, prefixes, how),
+    }
+}
+
+#[inline(never)]
+fn of_other_kind(
+    packet: &Packet,
+    bytes: &[u8],
+    prefixes: &Prefixes,
+    how: (Seed, bool),
+) -> Identity {
+    of_kind(packet, bytes, prefixes, how)
+}
+
+#[expect(clippy::inline_always, reason = "likewise")]
+#[inline(always)]
+fn of_kind(
+    packet: &Packet,
+    bytes: &[u8],
+    prefixes: &Prefixes,
+    (seed, is_for_matching): (Seed, bool),
+) -> Identity {
     let prefix = prefix_of(packet, prefixes);
-    let transport = packet.transport(bytes);
-    let transport = transport.get(..prefix).unwrap_or(transport);
+    let whole = packet.transport(bytes);
+    let transport = whole.get(..prefix).unwrap_or(whole);
     if packet.ip_version == 0 {
-        of_ethernet(packet, bytes, transport, seed)
-    } else {
-        of_ip(packet, bytes, transport, prefix >= PORT_BYTES, seed)
+        return of_ethernet(packet, bytes, transport, seed);
+    }
+    let identity = of_ip(packet, (whole, transport), prefix >= PORT_BYTES, seed);
+    if !is_for_matching {
+        return identity;
+    }
+    Identity {
+        range: StreamBytes::of(packet, whole),
+        message: Message::of(packet, whole),
+        ..identity
     }
 }
 
@@ -173,12 +211,16 @@ fn prefix_of(packet: &Packet, prefixes: &Prefixes) -> usize {
 pub(crate) fn ends_digest(packet: &Packet, prefixes: &Prefixes, seed: Seed) -> u64 {
     let has_ports = prefix_of(packet, prefixes) >= PORT_BYTES;
     let port = |port: i32| if has_ports { port.cast_unsigned() } else { 0 };
+    let ports = two(port(packet.src_port), port(packet.dst_port));
+    if let (Ok(src), Ok(dst)) = (u32::try_from(packet.src), u32::try_from(packet.dst)) {
+        return seed.fold(two(src, dst), ports);
+    }
     let mut octets = [0; 40];
-    let (addresses, ports) = octets.split_at_mut(32);
+    let (addresses, last) = octets.split_at_mut(32);
     let (src, dst) = addresses.split_at_mut(16);
     src.copy_from_slice(&packet.src.to_ne_bytes());
     dst.copy_from_slice(&packet.dst.to_ne_bytes());
-    ports.copy_from_slice(&two(port(packet.src_port), port(packet.dst_port)).to_ne_bytes());
+    last.copy_from_slice(&ports.to_ne_bytes());
     seed.digest(&octets)
 }
 
@@ -191,7 +233,8 @@ pub(crate) struct FlowKey {
 }
 
 impl FlowKey {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "likewise")]
+    #[inline(always)]
     pub(crate) fn of(src: (u128, i32), dst: (u128, i32), protocol: i16) -> Self {
         if let (Ok(from), Ok(to)) = (u32::try_from(src.0), u32::try_from(dst.0)) {
             // no port, -1, is less than any
@@ -229,8 +272,7 @@ fn two_low(high: u64, low: u64) -> u64 {
 #[inline(always)]
 fn of_ip(
     packet: &Packet,
-    bytes: &[u8],
-    transport: &[u8],
+    (whole, transport): (&[u8], &[u8]),
     ports_everywhere: bool,
     seed: Seed,
 ) -> Identity {
@@ -258,7 +300,7 @@ fn of_ip(
         }),
         toward: flow_key.toward,
         directed: is_unicast(packet) && !is_neighbour_discovery(packet, transport),
-        opens: opens_flow(packet, bytes),
+        opens: opens_flow(packet, whole),
         range: StreamBytes::NONE,
         message: Message::NONE,
         unaddressed: about.unwrap_or(unaddressed),
@@ -336,13 +378,12 @@ fn is_neighbour_discovery(packet: &Packet, transport: &[u8]) -> bool {
 }
 
 #[inline]
-fn opens_flow(packet: &Packet, bytes: &[u8]) -> bool {
+fn opens_flow(packet: &Packet, transport: &[u8]) -> bool {
     const SYN_ACK_MASK: u8 = 0x12;
     const SYN: u8 = 0x02;
     packet.protocol == TCP
         && packet.fragment == 0
-        && packet
-            .transport(bytes)
+        && transport
             .get(13)
             .is_some_and(|flags| flags & SYN_ACK_MASK == SYN)
 }

@@ -5,6 +5,7 @@
 //! in the middle of a connection may as well begin with a response. Else nobody knows.
 
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// An answer comes within this: who speaks first after such a silence answers nothing.
 const MOST_ANSWER_NS: i64 = 2_000_000_000;
@@ -29,17 +30,16 @@ impl SenderRole {
     /// RFC 6335 §6 has system ports, below 1024; ports that systems give to whoever opens a
     /// connection start at 32768 (Linux) or at 49152 (RFC 6335).
     #[must_use]
+    #[inline]
     pub fn of_ports(src: i32, dst: i32) -> Self {
-        let kind = |port: i32| match port {
-            ..1024 => 0,
-            1024..32_768 => 1,
-            _ => 2,
-        };
-        match kind(src) - kind(dst) {
-            _ if src < 0 || dst < 0 => Self::Untold,
-            0 => Self::Untold,
-            1.. => Self::Client,
-            _ => Self::Server,
+        if src < 0 || dst < 0 {
+            return Self::Untold;
+        }
+        let kind = |port: i32| u8::from(port >= 1024) + u8::from(port >= 32_768);
+        match kind(src).cmp(&kind(dst)) {
+            Ordering::Equal => Self::Untold,
+            Ordering::Greater => Self::Client,
+            Ordering::Less => Self::Server,
         }
     }
 
@@ -75,8 +75,15 @@ impl Opener {
         }
     }
 
-    /// This side spoke, `quiet_ns` after its capture began.
-    pub fn speak(&mut self, side: bool, at_ns: i64, quiet_ns: i64, role: SenderRole) {
+    /// This side spoke, so long after its capture began as `quiet_ns` says: that is asked of the first
+    /// message alone.
+    pub fn speak(
+        &mut self,
+        side: bool,
+        at_ns: i64,
+        quiet_ns: impl FnOnce() -> i64,
+        role: SenderRole,
+    ) {
         self.by_ports = self.by_ports.or_else(|| role.client(side));
         match self.first {
             Some((first_ns, _, _)) if first_ns <= at_ns => {
@@ -85,10 +92,10 @@ impl Opener {
             }
             Some((first_ns, _, _)) => {
                 self.silence_ns = self.silence_ns.max(first_ns.saturating_sub(at_ns));
-                self.first = Some((at_ns, side, quiet_ns));
+                self.first = Some((at_ns, side, quiet_ns()));
             }
             None => {
-                self.first = Some((at_ns, side, quiet_ns));
+                self.first = Some((at_ns, side, quiet_ns()));
                 self.last_ns = at_ns;
             }
         }
@@ -152,7 +159,7 @@ mod tests {
             opener.speak(
                 is_odd,
                 at_ns,
-                at_ns,
+                || at_ns,
                 if is_odd { SenderRole::Untold } else { role },
             );
             at_ns += if is_odd { 147 * US } else { 62 * US };
@@ -180,12 +187,12 @@ mod tests {
         assert_eq!(turns(8 * 147 * US + 1, untold).client(), Some(false));
         assert_eq!(turns(0, SenderRole::Server).client(), Some(true));
         let mut opener = turns(2 * US, untold);
-        opener.speak(false, 90_000_000 * US, 0, untold);
+        opener.speak(false, 90_000_000 * US, || 0, untold);
         assert_eq!(opener.client(), None, "a long silence");
-        opener.speak(true, 0, 0, untold);
+        opener.speak(true, 0, || 0, untold);
         assert_eq!((opener.client(), opener.first()), (None, Some(true)));
         let mut later = turns(2_000_000 * US + 1, untold);
-        later.speak(true, 90_000_000 * US, 0, untold);
+        later.speak(true, 90_000_000 * US, || 0, untold);
         assert_eq!(
             later.client(),
             Some(false),

@@ -164,9 +164,9 @@ impl StreamBytes {
     /// fragment of it, with an identification; none of anything else, and of fragments of TCP.
     #[must_use]
     #[inline]
-    pub fn of(packet: &Packet, bytes: &[u8]) -> Self {
+    pub fn of(packet: &Packet, transport: &[u8]) -> Self {
         match (packet.protocol, packet.fragment) {
-            (TCP, 0) => Self::by_sequence(packet, packet.transport(bytes)),
+            (TCP, 0) => Self::by_sequence(packet, transport),
             (TCP, _) => Self::NONE,
             _ => Self::by_ip_id(packet),
         }

@@ -119,7 +119,11 @@ struct Stable<'a> {
 }
 
 impl<'a> Stable<'a> {
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is built where it is read, for a known protocol"
+    )]
+    #[inline(always)]
     fn of(packet: &Packet, transport: &'a [u8], seed: Seed) -> Self {
         let from = |at: usize| Self {
             body: transport.get(at..).unwrap_or(&[]),

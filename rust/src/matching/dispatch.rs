@@ -1,6 +1,7 @@
 //! Blocks in the making: what the reader of a sequence of files sees, sorted by partition.
 
 use crate::base::error::Result;
+use crate::base::piecewise::PiecewiseCursor;
 use crate::file::Frame;
 use crate::identity::{Identity, Prefixes, copy_tag};
 use crate::matching::evidence::Evidence;
@@ -74,6 +75,8 @@ pub(crate) struct Stage<'a> {
     outbox: Option<Outbox>,
     blocks: Vec<(Vec<Observation>, Vec<Alias>)>,
     datagrams: Datagrams<'a>,
+    /// By point: what its clock is ahead, were packets to go forward.
+    centres: Vec<PiecewiseCursor<'a>>,
     /// Of the block in the making.
     number: BlockNumber,
     is_empty: bool,
@@ -95,6 +98,7 @@ impl<'a> Stage<'a> {
             to,
             outbox,
             datagrams: Datagrams::new(plan, prefixes),
+            centres: plan.centres_of(Direction::Forward),
             number: BlockNumber::default(),
             is_empty: true,
             least_ns: None,
@@ -111,13 +115,29 @@ impl<'a> Stage<'a> {
         self.file = file;
     }
 
+    /// Takes the next frame, which is a packet.
     #[inline]
-    pub(crate) fn take(
+    pub(crate) fn take_packet(
         &mut self,
         frame: &Frame<'_>,
         packet: &Packet,
-        seen: &ReadOutcome,
+        identity: &Identity,
     ) -> Result<()> {
+        match self.begin_frame(frame, packet, true)? {
+            Some(point) => self.place(frame, point, identity, packet),
+            None => self.leave(frame, None, Status::Unmatched, Some(Reason::NoTime)),
+        }
+        Ok(())
+    }
+
+    /// Counts the next frame, and says which point saw it.
+    #[inline]
+    fn begin_frame(
+        &mut self,
+        frame: &Frame<'_>,
+        packet: &Packet,
+        is_decoded: bool,
+    ) -> Result<Option<u16>> {
         let number = BlockNumber::of(self.file, frame.number);
         if number != self.number {
             self.send()?;
@@ -129,8 +149,21 @@ impl<'a> Stage<'a> {
         let of_part = of_file.and_then(|(_, parts)| parts.get_mut(part as usize));
         if let Some([n_frames, n_undecoded]) = of_part {
             *n_frames += 1;
-            *n_undecoded += u64::from(matches!(seen, ReadOutcome::Undecoded));
+            *n_undecoded += u64::from(!is_decoded);
         }
+        Ok(point)
+    }
+
+    /// Takes the next frame, whatever became of it.
+    #[inline(never)]
+    pub(crate) fn take(
+        &mut self,
+        frame: &Frame<'_>,
+        packet: &Packet,
+        seen: &ReadOutcome,
+    ) -> Result<()> {
+        let is_decoded = !matches!(seen, ReadOutcome::Undecoded);
+        let point = self.begin_frame(frame, packet, is_decoded)?;
         match (seen, point) {
             (ReadOutcome::Packet(identity), Some(point)) => {
                 self.place(frame, point, identity, packet);
@@ -156,7 +189,8 @@ impl<'a> Stage<'a> {
     #[inline]
     fn place(&mut self, frame: &Frame<'_>, point: u16, identity: &Identity, packet: &Packet) {
         let t_ns = frame.time_ns();
-        let aligned_ns = self.plan.aligned_ns(Direction::Forward, point, t_ns);
+        let centre = self.centres.get_mut(usize::from(point));
+        let aligned_ns = t_ns.saturating_sub(centre.map_or(0, |centre| centre.at(t_ns)));
         let least_ns = self.least_ns.unwrap_or(aligned_ns);
         self.least_ns = Some(least_ns.min(aligned_ns));
         let (from, to) = self.plan.range;
@@ -185,8 +219,10 @@ impl<'a> Stage<'a> {
         let n = self.blocks.len().max(1) as u64;
         let index = usize::try_from((placed.choice >> 32) % n).unwrap_or(0);
         if let Some((observations, aliases)) = self.blocks.get_mut(index) {
-            let alias = |name| Alias::new(self.plan, &observation, name);
-            aliases.extend(placed.alias.map(alias));
+            // most datagrams have one name
+            if let Some(name) = placed.alias {
+                aliases.push(Alias::new(self.plan, observation, name));
+            }
             observations.push(observation);
         }
         if self.to.are_apart {
@@ -194,6 +230,7 @@ impl<'a> Stage<'a> {
         }
     }
 
+    #[cold]
     fn leave(
         &mut self,
         frame: &Frame<'_>,
@@ -224,6 +261,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Hands over the block in the making.
+    #[cold]
     fn send(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.is_empty, true) {
             return Ok(());

@@ -210,7 +210,8 @@ impl Intake<'_> {
             let is_told = ending == Ending::Known;
             self.decoys.note(observations, direction, folded, is_told);
         }
-        if self.ranges.wants(observations, direction) {
+        let is_complete = self.recorder.tally.is_complete(observations, direction);
+        if !is_complete && self.ranges.wants(observations, direction) {
             return self.ranges.hold(observations, direction, folded, ending);
         }
         let status = match observations {

@@ -24,7 +24,7 @@ use crate::matching::partition::{Partition, PartitionResult};
 use crate::matching::pipeline::matched::{Matched, add_up};
 use crate::matching::pipeline::slice::SliceResult;
 use crate::plan::Plan;
-use crate::reading::{Progress, Reading, read_on};
+use crate::reading::{Asked, Progress, Reading, read_on};
 use crate::wire::Packet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -224,9 +224,15 @@ fn decode(
     let mut capture = capture.inspect_err(|_| progress.cancel())?;
     progress.advance(capture.bytes_read());
     let read = read_on(&mut capture, progress, |frame| {
-        let (mut seen, whole) = reading.see(frame, &mut history, &mut packet);
-        reading.translate(file, frame, &mut seen);
-        stage.take(&whole, &packet, &seen)
+        match reading.see_plain(Asked::Matching, frame, &mut history, &mut packet) {
+            Ok(identity) => stage.take_packet(frame, &packet, &identity),
+            Err(time) => {
+                let (mut seen, whole) =
+                    reading.see_other(Asked::Matching, time, frame, &mut history, &mut packet);
+                reading.translate(file, frame, &mut seen);
+                stage.take(&whole, &packet, &seen)
+            }
+        }
     });
     read.inspect_err(|_| progress.cancel())
 }

@@ -10,7 +10,7 @@ mod topology;
 
 use crate::base::blocks::Grid;
 use crate::base::hashed::HashedMap;
-use crate::base::piecewise::PiecewiseLinear;
+use crate::base::piecewise::{PiecewiseCursor, PiecewiseLinear};
 use crate::file::Frame;
 use crate::location::{PointTree, part_of};
 use crate::wire::Packet;
@@ -139,6 +139,14 @@ impl Plan {
         of_direction
             .and_then(|centres| centres.get(usize::from(point)))
             .map_or(t_ns, |centre| t_ns.saturating_sub(centre.at(t_ns)))
+    }
+
+    /// What aligns times that mostly are near the one before, if packets go in `direction`: by point.
+    #[must_use]
+    pub fn centres_of(&self, direction: Direction) -> Vec<PiecewiseCursor<'_>> {
+        let centres = self.centres.get(direction.index()).into_iter().flatten();
+        let cursor = |centre| PiecewiseCursor::new(centre, self.blocks.start_ns);
+        centres.map(cursor).collect()
     }
 
     /// The band from an upstream to a downstream point.

@@ -1,6 +1,7 @@
 //! Spilled raw differences, counted as latencies.
 
 use super::interruptible::interruptible;
+use super::matched::Latencies;
 use super::{Bound, IntoPyObject, PyAny, PyResult, Python, pyfunction};
 use crate::attribute::{Counting, TripFiles, latencies, round_trips};
 use crate::base::blocks::Grid;
@@ -24,7 +25,7 @@ pub(super) fn attribute(
     let counted = &count(py, direction, (&clock, &usual), blocks, |counting| {
         latencies(&spills, counting)
     })?;
-    counted.into_pyobject(py)
+    Latencies(counted).into_pyobject(py)
 }
 
 /// The two-way contributions of spilled pairs of requests and responses, by kind, given the same.
@@ -40,7 +41,7 @@ pub(super) fn attribute_round_trips(
     let counted = &count(py, Direction::Forward, clocks, blocks, |counting| {
         round_trips(&files, counting)
     })?;
-    counted.into_pyobject(py)
+    counted.each_ref().map(Latencies).into_pyobject(py)
 }
 
 fn count<T: Send>(

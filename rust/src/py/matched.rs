@@ -7,7 +7,6 @@ use super::{Bound, IntoPyObject, PyAny, PyErr, PyResult, Python};
 use crate::base::blocks::strata::Cell;
 use crate::base::blocks::{Blocks, Sums};
 use crate::base::histogram::Histogram;
-use crate::base::latencies::Latencies;
 use crate::matching::FrameId;
 use crate::matching::Matched;
 use crate::matching::counts::totals::Bins;
@@ -27,7 +26,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 records! {
-    Latencies as "matched"."Latencies" { histogram, blocks }
     EndTally as "matched"."EndCounts" {
         n, histogram, n_lost, n_reordered, n_duplicated, spills: texts(spills),
     }
@@ -87,7 +85,6 @@ impl<'py> IntoPyObject<'py> for LinkRecord<'_> {
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
         let LinkTally {
             n,
-            histogram,
             blocks,
             variation,
             n_duplicated,
@@ -105,11 +102,24 @@ impl<'py> IntoPyObject<'py> for LinkRecord<'_> {
             ..
         } = self.0;
         record!(py, "matched", "LinkCounts", {
-            n, histogram, blocks, variation, n_duplicated, n_reordered, n_lost, lost_spread,
+            n, histogram: &blocks.histogram(), blocks, variation, n_duplicated, n_reordered, n_lost, lost_spread,
             lost_blocks, matched_bytes, lost_bytes, ends, late, undecided, took_sum_ns,
             loss_threshold_ns,
             spills: texts(self.1),
         })
+    }
+}
+
+/// Latencies, of all blocks together and block by block.
+pub(super) struct Latencies<'a>(pub(super) &'a Blocks);
+
+impl<'py> IntoPyObject<'py> for Latencies<'_> {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        record!(py, "matched", "Latencies", { histogram: &self.0.histogram(), blocks: self.0 })
     }
 }
 
@@ -140,8 +150,13 @@ fn trips_record<'py>(py: Python<'py>, shares: &Shares, one_in: u32) -> PyResult<
         spills,
     } = shares;
     let spills = spills.iter().map(|of| of.each_ref().map(|one| texts(one)));
+    let links = links.iter().map(|of| of.each_ref().map(Latencies));
     record!(py, "matched", "TripCounts", {
-        one_in, n_left_out, links, seen, spills: spills.collect::<Vec<_>>(),
+        one_in,
+        n_left_out,
+        links: links.collect::<Vec<_>>(),
+        seen: seen.each_ref().map(|of| of.each_ref().map(|ends| ends.each_ref().map(Latencies))),
+        spills: spills.collect::<Vec<_>>(),
     })
 }
 

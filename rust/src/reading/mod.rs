@@ -60,6 +60,8 @@ pub const EXTENT_BYTES: u64 = 64 << 20;
 #[derive(Default)]
 pub struct History {
     file: usize,
+    /// Every packet is taken, and is what it looks like.
+    takes_all: bool,
     /// The stamps.
     pub stamper: Stamper,
     /// Parts of tunnel packets.
@@ -72,7 +74,7 @@ pub struct History {
 /// What is asked of a packet's identity.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// What [`recognise`] says; a key that is compared needs [`Reading::of_ends`] too.
+    /// What [`recognise`] says; a key that is compared needs [`Reading::key_of_ends`] too.
     Packet,
     /// All that the matching needs.
     Matching,
@@ -161,6 +163,7 @@ impl Reading {
     pub fn history(&self, file: usize) -> History {
         History {
             file,
+            takes_all: self.takes_all(),
             stamper: self.stamps(file).map(Stamper::new).unwrap_or_default(),
             ..History::default()
         }
@@ -169,33 +172,70 @@ impl Reading {
     /// Decodes a frame into `packet`, gives it its time, and identifies it. The frame that comes back
     /// is the one that the packet's positions are in: it is another where a packet was put together
     /// of fragments.
-    #[expect(
-        clippy::inline_always,
-        reason = "what it gives is long, and would be copied twice"
-    )]
-    #[inline(always)]
     pub fn see<'a, 'f: 'a>(
-        &self,
-        frame: &mut Frame<'f>,
-        history: &'a mut History,
-        packet: &mut Packet,
-    ) -> (ReadOutcome, Frame<'a>) {
-        self.see_by(Asked::Matching, frame, history, packet)
-    }
-
-    /// The same for who may ask less than the matching.
-    #[expect(clippy::inline_always, reason = "likewise")]
-    #[inline(always)]
-    pub fn see_by<'a, 'f: 'a>(
         &self,
         how: Asked,
         frame: &mut Frame<'f>,
         history: &'a mut History,
         packet: &mut Packet,
     ) -> (ReadOutcome, Frame<'a>) {
-        self.decoder
+        match self.see_plain(how, frame, history, packet) {
+            Ok(identity) => (ReadOutcome::Packet(identity), *frame),
+            Err(time) => self.see_other(how, time, frame, history, packet),
+        }
+    }
+
+    /// The same of a frame that is like most: its headers are like those of one before, it has the file's
+    /// time, and it is neither put together nor chosen. Of any other it only tells what its time is, once
+    /// it is decoded: [`Self::see_other`] goes on.
+    ///
+    /// # Errors
+    /// It is another.
+    #[expect(
+        clippy::inline_always,
+        reason = "what it gives is long: it is built where it is read"
+    )]
+    #[inline(always)]
+    pub fn see_plain(
+        &self,
+        how: Asked,
+        frame: &mut Frame<'_>,
+        history: &mut History,
+        packet: &mut Packet,
+    ) -> std::result::Result<Identity, Stamped> {
+        let is_like_one_before = self
+            .decoder
             .decode_next(frame, &mut history.predictions, packet);
         let time = history.stamper.stamp(frame, packet, &self.decoder);
+        let is_plain = is_like_one_before
+            && time == Stamped::ByFile
+            && frame.has_time
+            && packet.inserted.is_none()
+            && history.takes_all;
+        if !is_plain {
+            return Err(time);
+        }
+        Ok(self.identity(how, packet, frame.bytes))
+    }
+
+    fn takes_all(&self) -> bool {
+        self.one_in <= 1
+            && self.filter.is_none()
+            && self.filter_outer.is_none()
+            && self.tenants.is_none()
+            && self.translations.is_none()
+    }
+
+    /// Goes on with a frame that is not like most.
+    #[inline(never)]
+    pub fn see_other<'a, 'f: 'a>(
+        &self,
+        how: Asked,
+        time: Stamped,
+        frame: &mut Frame<'f>,
+        history: &'a mut History,
+        packet: &mut Packet,
+    ) -> (ReadOutcome, Frame<'a>) {
         let file = history.file;
         if time == Stamped::Elsewhere {
             return (ReadOutcome::Excluded, *frame);
@@ -230,8 +270,6 @@ impl Reading {
         packet.telemetry = packet.telemetry.or(telemetry);
     }
 
-    #[expect(clippy::inline_always, reason = "likewise")]
-    #[inline(always)]
     fn judge(
         &self,
         (file, how): (usize, Asked),
@@ -252,13 +290,7 @@ impl Reading {
                 _ => ReadOutcome::Untimed,
             };
         }
-        let mut identity = match how {
-            Asked::Packet => recognise(packet, whole.bytes, &self.prefixes, self.seed),
-            Asked::Matching => {
-                let identity = identify(packet, whole.bytes, &self.prefixes, self.seed);
-                self.of_ends(packet, identity)
-            }
-        };
+        let mut identity = self.identity(how, packet, whole.bytes);
         self.tell_tenant(file, frame, packet, &mut identity);
         if self.one_in > 1 && !self.is_sampled(packet, whole.bytes) {
             return ReadOutcome::Unsampled;
@@ -266,20 +298,30 @@ impl Reading {
         ReadOutcome::Packet(identity)
     }
 
-    /// An identity whose key tells apart flows of one name, see [`ends_digest`].
+    #[expect(clippy::inline_always, reason = "likewise")]
+    #[inline(always)]
+    fn identity(&self, how: Asked, packet: &Packet, bytes: &[u8]) -> Identity {
+        match how {
+            Asked::Packet => recognise(packet, bytes, &self.prefixes, self.seed),
+            Asked::Matching => {
+                let mut identity = identify(packet, bytes, &self.prefixes, self.seed);
+                identity.key = self.key_of_ends(packet, identity.key);
+                identity
+            }
+        }
+    }
+
+    /// The key of an identity that tells apart flows of one name, see [`ends_digest`].
     #[must_use]
     #[inline]
-    pub fn of_ends(&self, packet: &Packet, identity: Identity) -> Identity {
+    pub fn key_of_ends(&self, packet: &Packet, key: u64) -> u64 {
         if self.translations.is_some() || packet.ip_version == 0 {
-            return identity;
+            return key;
         }
-        let ends = ends_digest(packet, &self.prefixes, self.seed);
-        let key = fold(identity.key, ends);
-        Identity { key, ..identity }
+        fold(key, ends_digest(packet, &self.prefixes, self.seed))
     }
 
     /// Makes a packet one of its tenant's, where several have the same addresses.
-    #[inline]
     fn tell_tenant(&self, file: usize, frame: &Frame<'_>, packet: &Packet, seen: &mut Identity) {
         if let Some(tenants) = &self.tenants {
             tenants.tell(file, (frame.interface, packet.tunnel_id), seen);
@@ -287,8 +329,6 @@ impl Reading {
     }
 
     /// Whether a packet is of the sample, which is the same in every run.
-    #[cold]
-    #[inline(never)]
     fn is_sampled(&self, packet: &Packet, bytes: &[u8]) -> bool {
         let identity = recognise(packet, bytes, &self.prefixes, Seed::PUBLIC);
         identity.unaddressed_or_key().is_multiple_of(self.one_in)
@@ -312,8 +352,6 @@ impl Reading {
         }
     }
 
-    #[expect(clippy::inline_always, reason = "there mostly is no filter")]
-    #[inline(always)]
     fn wants(&self, frame: &Frame<'_>, whole: &Frame<'_>, packet: &Packet) -> bool {
         self.filter
             .as_ref()

@@ -26,7 +26,7 @@ impl Fragmented {
         } else {
             u32::MAX
         };
-        self.add(cut_by(packet, identity), n_bytes);
+        self.add(cut_by(packet, identity.pair), n_bytes);
     }
 
     fn add(&mut self, pair: u64, n_bytes: u32) {

@@ -6,6 +6,27 @@ use crate::identity::Identity;
 use crate::reading::ReadOutcome;
 use crate::wire::{Packet, Stop, StopReason};
 
+/// What a frame is to its interface.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FrameSort {
+    /// It was decoded, whatever it holds.
+    Whole,
+    /// A part of a packet.
+    Part,
+    /// It could not be decoded.
+    Undecoded,
+}
+
+impl FrameSort {
+    pub(super) fn of(seen: &ReadOutcome) -> Self {
+        match seen {
+            ReadOutcome::Undecoded => Self::Undecoded,
+            ReadOutcome::Part => Self::Part,
+            _ => Self::Whole,
+        }
+    }
+}
+
 impl InterfaceFacts {
     pub(super) fn new(frame: &Frame<'_>) -> Self {
         Self {
@@ -82,10 +103,9 @@ impl InterfaceFacts {
     }
 
     #[inline]
-    pub(super) fn note_frame(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
+    pub(super) fn note_frame(&mut self, frame: &Frame<'_>, packet: &Packet, sort: FrameSort) {
         self.n_frames += 1;
-        let is_decoded = !matches!(seen, ReadOutcome::Undecoded);
-        if !is_decoded {
+        if sort == FrameSort::Undecoded {
             let is_cut = |stop: Stop| stop.reason == StopReason::SnapLength;
             self.n_undecoded += 1;
             self.n_cut += u64::from(packet.stop.is_some_and(is_cut));
@@ -93,18 +113,18 @@ impl InterfaceFacts {
         self.longest_bytes = self.longest_bytes.max(frame.unchecked_bytes());
         if frame.has_time {
             self.hop_times.note(frame, packet);
-            self.note_timed(frame, packet, seen);
+            self.note_timed(frame, packet, sort);
         }
     }
 
     #[inline]
-    fn note_timed(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
-        self.note_time(frame.stamped_ns(), !matches!(seen, ReadOutcome::Undecoded));
+    fn note_timed(&mut self, frame: &Frame<'_>, packet: &Packet, sort: FrameSort) {
+        self.note_time(frame.stamped_ns(), sort != FrameSort::Undecoded);
         // zeros where a record should be are no stamp
         if frame.wire_bytes > 0 {
             self.order.note(frame, frame.stamped_ns());
         }
-        if !matches!(seen, ReadOutcome::Part) {
+        if sort != FrameSort::Part {
             self.mirrors.note(packet.mirror, frame.time_ns());
         }
     }

@@ -1,6 +1,7 @@
 //! The same few packets, and the facts, of one file.
 
 use super::hash_sample::{HashSample, SampleRank, SelectedCounts};
+use super::interface_facts::FrameSort;
 use super::{
     Dialogue, FileFacts, FlowStart, Fragmented, InterfaceFacts, SampledPacket, StampFacts,
 };
@@ -135,10 +136,16 @@ pub(super) fn select(
         capture.pause_at(until_byte.min(extent.until_byte));
         let is_settled = capture.is_settled();
         read_on(&mut capture, progress, |frame| {
-            let (mut seen, whole) = reading.see_by(Asked::Packet, frame, &mut history, &mut packet);
-            reading.translate(file, frame, &mut seen);
             limits.check(frame, path, at_byte)?;
-            selection.take(frame, &whole, &packet, &seen, reading);
+            match reading.see_plain(Asked::Packet, frame, &mut history, &mut packet) {
+                Ok(identity) => selection.take_packet(frame, &packet, &identity, reading),
+                Err(time) => {
+                    let (mut seen, whole) =
+                        reading.see_other(Asked::Packet, time, frame, &mut history, &mut packet);
+                    reading.translate(file, frame, &mut seen);
+                    selection.take(frame, &whole, &packet, &seen, reading);
+                }
+            }
             Ok(())
         })?;
         if !is_begun {
@@ -191,20 +198,33 @@ impl Selection {
         self.sample.threshold_for(self.limits.n_packets)
     }
 
+    /// What is known of the interface of a frame.
     #[inline]
-    fn count(&mut self, frame: &Frame<'_>, packet: &Packet, seen: &ReadOutcome) {
+    fn facts_of(&mut self, frame: &Frame<'_>) -> Option<&mut InterfaceFacts> {
         let index = frame.interface as usize;
         if index >= self.interfaces.len() {
             self.interfaces.resize(index + 1, None);
         }
-        let Some(slot) = self.interfaces.get_mut(index) else {
-            return;
-        };
-        let facts = slot.get_or_insert_with(|| InterfaceFacts::new(frame));
-        facts.note_frame(frame, packet, seen);
+        let slot = self.interfaces.get_mut(index)?;
+        Some(slot.get_or_insert_with(|| InterfaceFacts::new(frame)))
     }
 
+    /// Takes the next frame, which is a packet that needs nothing but itself.
     #[inline]
+    fn take_packet(
+        &mut self,
+        frame: &Frame<'_>,
+        packet: &Packet,
+        identity: &Identity,
+        reading: &Reading,
+    ) {
+        if let Some(facts) = self.facts_of(frame) {
+            facts.note_frame(frame, packet, FrameSort::Whole);
+        }
+        self.shorten_prefix(packet);
+        self.consider(frame, packet, identity, reading);
+    }
+
     fn take(
         &mut self,
         frame: &Frame<'_>,
@@ -213,7 +233,9 @@ impl Selection {
         seen: &ReadOutcome,
         reading: &Reading,
     ) {
-        self.count(frame, packet, seen);
+        if let Some(facts) = self.facts_of(frame) {
+            facts.note_frame(frame, packet, FrameSort::of(seen));
+        }
         // all of them: the prefix decides which ones are of the sample
         if let ReadOutcome::Packet(_) | ReadOutcome::Unsampled = seen {
             self.shorten_prefix(packet);
@@ -390,7 +412,8 @@ impl Selection {
         let keeps_content = identity.directed && identity.unaddressed.kind.keeps_content();
         let is_alike = keeps_content && content <= self.alike.threshold;
         if is_alike || rank <= self.sample.threshold {
-            let row = SampledPacket::of(frame, packet, &reading.of_ends(packet, *identity));
+            let key = reading.key_of_ends(packet, identity.key);
+            let row = SampledPacket::of(frame, packet, key, identity);
             self.sample.consider(rank, &row);
             if keeps_content {
                 self.alike.consider(content, &row);
@@ -522,9 +545,9 @@ impl StampFacts {
 }
 
 impl SampledPacket {
-    fn of(frame: &Frame<'_>, packet: &Packet, identity: &Identity) -> Self {
+    fn of(frame: &Frame<'_>, packet: &Packet, key: u64, identity: &Identity) -> Self {
         Self {
-            key: identity.key,
+            key,
             unaddressed: identity.unaddressed_or_key(),
             content: identity.unaddressed.content,
             tuple_and_seq: identity.unaddressed.tuple_and_seq(),

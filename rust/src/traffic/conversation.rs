@@ -163,7 +163,7 @@ impl Conversation {
             Role::Opening => self.opener.open(side, t_ns),
             Role::Accepting => self.opener.open(!side, t_ns),
             Role::Early | Role::Payload => {
-                let quiet_ns = t_ns.saturating_sub(begin_ns);
+                let quiet_ns = || t_ns.saturating_sub(begin_ns);
                 self.opener.speak(side, t_ns, quiet_ns, sender);
             }
         }

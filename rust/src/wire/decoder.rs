@@ -45,18 +45,31 @@ impl Decoder {
     }
 
     /// As [`Decoder::decode`], of the next frame of a capture, whose headers may be like those of earlier
-    /// ones.
+    /// ones; true if they are: then the packet is whole, in no parts, and decoded to its end.
     #[inline]
     pub fn decode_next(
         &self,
         frame: &Frame<'_>,
         predictions: &mut Predictions,
         packet: &mut Packet,
-    ) {
+    ) -> bool {
         let bytes = whole(frame.bytes, frame.wire_bytes, frame.fcs_bytes);
         if predictions.apply(&self.tables, frame.link, bytes, packet) {
-            return;
+            return true;
         }
+        self.decode_new(frame, bytes, predictions, packet);
+        false
+    }
+
+    /// Decodes a frame whose headers are not like those of earlier ones.
+    #[inline(never)]
+    fn decode_new(
+        &self,
+        frame: &Frame<'_>,
+        bytes: Cursor<'_>,
+        predictions: &mut Predictions,
+        packet: &mut Packet,
+    ) {
         self.decode_frame(frame, packet);
         predictions.learn(&self.tables, frame.link, bytes, packet);
     }

@@ -112,11 +112,8 @@ pub(crate) fn said_by(matched: Matched, folder: &Path, n_files: usize) -> Said {
     } = totals;
     let outcome = |file| std::fs::read(folder.join(format!("outcomes-{file}"))).unwrap();
     let numbers = links.iter().flatten().map(|link| {
-        let ends = (
-            link.histogram.sum_ns,
-            link.histogram.min_ns,
-            link.histogram.max_ns,
-        );
+        let all = link.blocks.histogram();
+        let ends = (all.sum_ns, all.min_ns, all.max_ns);
         (
             link.n,
             link.n_lost,
@@ -131,7 +128,7 @@ pub(crate) fn said_by(matched: Matched, folder: &Path, n_files: usize) -> Said {
         latencies: links
             .iter()
             .flatten()
-            .map(|link| link.histogram.values())
+            .map(|link| link.blocks.histogram().values())
             .collect(),
         least: format!("{least:?}"),
         spills: spills.iter().flatten().map(|paths| rows(paths)).collect(),

@@ -155,8 +155,7 @@ impl RowMaker {
         columns: &mut Columns,
     ) -> bool {
         self.n_seen += 1;
-        let (seen, whole) =
-            reading.see_by(Asked::Packet, frame, &mut self.history, &mut self.packet);
+        let (seen, whole) = reading.see(Asked::Packet, frame, &mut self.history, &mut self.packet);
         let (status, trajectory) = of_run.unwrap_or((status_alone(&seen) as u8, -1));
         if status == Status::Excluded as u8 {
             return false;

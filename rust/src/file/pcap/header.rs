@@ -171,17 +171,17 @@ impl Header {
     /// The record header at the start of `window`.
     #[inline]
     pub(super) fn record(&self, window: &[u8]) -> Option<RecordHeader> {
-        let raw = window.first_chunk::<16>()?;
-        let first = self.order.u32_at(raw, 8)?;
-        let second = self.order.u32_at(raw, 12)?;
+        let (words, _) = window.first_chunk::<16>()?.as_chunks();
+        let [seconds, fraction, first, second] = *words.first_chunk()?;
+        let [first, second] = [first, second].map(|word| self.order.u32_of(word));
         let is_swapped = match self.lengths {
             Lengths::CapturedFirst => false,
             Lengths::WireFirst => true,
             Lengths::ShorterIsCaptured => first > second,
         };
         Some(RecordHeader {
-            seconds: self.order.u32_at(raw, 0)?,
-            fraction: self.order.u32_at(raw, 4)?,
+            seconds: self.order.u32_of(seconds),
+            fraction: self.order.u32_of(fraction),
             captured: if is_swapped { second } else { first },
             wire: if is_swapped { first } else { second },
         })

@@ -30,11 +30,11 @@ pub(super) struct Hole {
 
 impl Hole {
     /// Whether the last record was nothing but zeros.
+    #[inline]
     pub(super) fn is_begun(&self) -> bool {
         self.n_records > 0
     }
 
-    #[inline]
     pub(super) fn place(&mut self, record: RecordHeader) -> AfterZeros {
         if record.is_empty() && (record.seconds, record.fraction) == (0, 0) {
             return self.another();

@@ -130,8 +130,26 @@ impl Pcap {
 const MAX_INTERFACES: usize = 65_536;
 
 impl Pcap {
-    /// The next record that is whole in the window, and its length with its header.
+    /// The next record, and its length with its header, if it is like most: in memory, and nothing is odd
+    /// about it or the one before.
     #[inline]
+    fn next_plain(&mut self, window: &[u8]) -> Option<(RecordHeader, usize)> {
+        let record = self.header.record(window)?;
+        let record_bytes = self.record_header_bytes + record.captured as usize;
+        let is_plain = (1..=MAX_CAPTURED_BYTES).contains(&record.captured)
+            && record_bytes <= window.len()
+            && record.fraction < self.header.fractions_per_s()
+            && !self.hole.is_begun();
+        if !is_plain {
+            return None;
+        }
+        self.last_seconds = Some(record.seconds);
+        Some((record, record_bytes))
+    }
+
+    /// The next record that is whole in the window, and its length with its header.
+    #[cold]
+    #[inline(never)]
     fn next_record(
         &mut self,
         input: &mut Input,
@@ -166,7 +184,6 @@ impl Pcap {
     }
 
     /// Whether this is no record because zeros are there, or were right before it.
-    #[inline]
     fn is_in_hole(
         &mut self,
         record: RecordHeader,
@@ -263,7 +280,11 @@ impl Records for Pcap {
         input: &'a mut Input,
         findings: &mut Findings,
     ) -> Option<Frame<'a>> {
-        let (record, record_bytes) = self.next_record(input, findings)?;
+        let plain = self.next_plain(input.window());
+        let (record, record_bytes) = match plain {
+            Some(plain) => plain,
+            None => self.next_record(input, findings)?,
+        };
         let frame = Frame {
             number: findings.next_number(),
             t_ns: instant::from_seconds_and_fraction_ns(

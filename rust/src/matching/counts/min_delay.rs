@@ -29,7 +29,7 @@ impl MinDelay {
     #[inline]
     fn of(up: &Observation, down: &Observation) -> Self {
         Self {
-            residual_ns: down.aligned_ns.saturating_sub(up.aligned_ns),
+            residual_ns: residual_ns(up, down),
             aligned_ns: up.aligned_ns,
             up_ns: up.t_ns,
             raw_ns: down.t_ns.saturating_sub(up.t_ns),
@@ -47,11 +47,6 @@ impl MinDelay {
             return;
         };
         let n = least.n + self.n;
-        if least.second_ns < self.residual_ns {
-            // as most are
-            least.n = n;
-            return;
-        }
         let (first, other) = if order(least) <= order(&self) {
             (*least, self)
         } else {
@@ -64,6 +59,11 @@ impl MinDelay {
             ..first
         };
     }
+}
+
+#[inline]
+fn residual_ns(up: &Observation, down: &Observation) -> i64 {
+    down.aligned_ns.saturating_sub(up.aligned_ns)
 }
 
 /// Those of all pairs of points whose clocks are apart, in the making.
@@ -113,7 +113,11 @@ impl LeastDelays {
         };
         let bins = bins.get_or_insert_with(|| vec![None; N_BINS]);
         if let Some(slot) = bins.get_mut(bin.min(N_BINS - 1)) {
-            MinDelay::of(up, down).join(slot);
+            match slot {
+                // as most are
+                Some(least) if least.second_ns < residual_ns(up, down) => least.n += 1,
+                _ => MinDelay::of(up, down).join(slot),
+            }
         }
     }
 

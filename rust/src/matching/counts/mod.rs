@@ -2,6 +2,7 @@
 
 pub(crate) mod byte_latency;
 pub mod causality;
+pub(crate) mod complete_path;
 pub(crate) mod match_rows;
 pub(crate) mod min_delay;
 pub(crate) mod openings;
@@ -16,6 +17,7 @@ use crate::base::error::Result;
 use crate::identity::traffic_kind::TrafficKind;
 use crate::matching::counts::byte_latency::ByteLatencies;
 use crate::matching::counts::causality::Earliest;
+use crate::matching::counts::complete_path::{CompletePath, CompletePaths};
 use crate::matching::counts::match_rows::Rows;
 use crate::matching::counts::min_delay::LeastDelays;
 use crate::matching::counts::openings::Openings;
@@ -62,6 +64,7 @@ pub(crate) struct Tally {
     pub(crate) rows: Rows,
     pub(crate) openings: Openings,
     topology: Arc<Topology>,
+    complete: Arc<CompletePaths>,
 }
 
 /// What became of a late packet from one point to another.
@@ -97,16 +100,19 @@ impl Tally {
         partition: impl std::fmt::Display + Copy,
         keep: Keep,
     ) -> Result<Self> {
+        let topology = Arc::new(Topology::new(&plan));
+        let ways = SegmentWays::new(&plan, directory, partition)?;
         Ok(Self {
             totals: Totals::of_links(plan.links.len()),
             losses: Losses::default(),
-            ways: SegmentWays::new(&plan, directory, partition)?,
+            complete: Arc::new(CompletePaths::new(&topology, &ways)),
+            ways,
             least: LeastDelays::new(&plan),
             ends: ByteLatencies::new(directory, partition),
             crossings: SegmentRows::new(directory, partition, keep)?,
             rows: Rows::new(directory, partition, keep.rows)?,
             openings: Openings::default(),
-            topology: Arc::new(Topology::new(&plan)),
+            topology,
             plan,
         })
     }
@@ -114,6 +120,12 @@ impl Tally {
     /// What is counted so far.
     pub(crate) fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// Whether each point of a line saw a packet, in the order of its way.
+    #[inline]
+    pub(crate) fn is_complete(&self, observations: &[Observation], direction: Direction) -> bool {
+        self.complete.of(observations, direction).is_some()
     }
 
     /// Counts a decided packet. What has no way was matched, and is in no figure of a segment.
@@ -126,6 +138,64 @@ impl Tally {
         let Some(first) = observations.first() else {
             return;
         };
+        let complete = Arc::clone(&self.complete);
+        let path = complete.of(observations, direction);
+        match path.filter(|_| self.plan.has_way(first.pair, first.directed)) {
+            Some(path) => self.count_complete(path, observations, direction, folded),
+            None => self.count_parts(first, observations, direction, folded),
+        }
+        if self.rows.are_kept() {
+            self.keep_rows(first, observations, direction);
+        }
+    }
+
+    fn keep_rows(
+        &mut self,
+        first: &Observation,
+        observations: &[Observation],
+        direction: Direction,
+    ) {
+        for (up, down) in steps(self.topology.along(direction), observations) {
+            let with_path = self.plan.between(up.point, down.point);
+            self.rows.keep(up, down, with_path, first);
+        }
+    }
+
+    /// Counts a packet that each point of a line saw.
+    fn count_complete(
+        &mut self,
+        path: &CompletePath,
+        observations: &[Observation],
+        direction: Direction,
+        folded: &Folded,
+    ) {
+        let Some(first) = observations.first() else {
+            return;
+        };
+        let bounds_clocks = self.least.is_bound_by(&self.plan, first);
+        let kind = self.openings.kind_of(first);
+        let mut crossed = 0;
+        for (up, down, way) in &path.pairs {
+            if let (Some(up), Some(down)) = (observations.get(*up), observations.get(*down)) {
+                if bounds_clocks {
+                    self.least.note(&self.plan, direction, (up, down));
+                }
+                crossed |= self.count_on(*way, (up, down), kind, folded);
+            }
+        }
+        self.losses
+            .note_complete(&self.topology, observations, direction, crossed);
+    }
+
+    /// Counts a packet that some points may have missed.
+    #[inline(never)]
+    fn count_parts(
+        &mut self,
+        first: &Observation,
+        observations: &[Observation],
+        direction: Direction,
+        folded: &Folded,
+    ) {
         let topology = Arc::clone(&self.topology);
         let mut crossed = 0;
         if self.has_way(first, observations, direction) {
@@ -143,12 +213,6 @@ impl Tally {
             }
         } else if observations.len() > 1 {
             self.totals.n_without_direction += observations.len() as u64;
-        }
-        if self.rows.are_kept() {
-            for (up, down) in steps(topology.along(direction), observations) {
-                let with_path = self.plan.between(up.point, down.point);
-                self.rows.keep(up, down, with_path, first);
-            }
         }
         self.losses
             .note_way(&self.topology, observations, direction, crossed);
@@ -269,7 +333,9 @@ impl Tally {
 
     fn count_late_crossing(&mut self, (up, down): (&Observation, &Observation), step: LateStep) {
         let kind = up.evidence.kind;
-        let Some(crossing) = self.add_pair((up, down), kind, step.n_copies) else {
+        let way = self.ways.place_of(up.point, down.point);
+        let counted = way.and_then(|way| self.add_pair(way, (up, down), kind, step.n_copies));
+        let Some(crossing) = counted else {
             return;
         };
         let LinkCrossing { link: index, side } = crossing;
@@ -388,11 +454,24 @@ impl Tally {
         kind: TrafficKind,
         folded: &Folded,
     ) -> u128 {
+        let place = self.ways.place_of(up.point, down.point);
+        place.map_or(0, |place| self.count_on(place, (up, down), kind, folded))
+    }
+
+    /// The same where the way between them is known.
+    #[inline]
+    fn count_on(
+        &mut self,
+        way: usize,
+        (up, down): (&Observation, &Observation),
+        kind: TrafficKind,
+        folded: &Folded,
+    ) -> u128 {
         let n_copies = folded.n_made_between(up, down);
-        let Some(crossing) = self.add_pair((up, down), kind, n_copies) else {
+        let Some(crossing) = self.add_pair(way, (up, down), kind, n_copies) else {
             return 0;
         };
-        if let Some(way) = self.ways.of(up, down) {
+        if let Some(way) = self.ways.at(way) {
             let with_path = Direction::of(crossing.side == 0);
             let row = || SegmentRow::new(up, down, with_path, n_copies);
             let row = self.crossings.are_crossings_kept().then(row);
@@ -405,11 +484,12 @@ impl Tally {
     /// Adds a pair to what is counted of its link, and returns that.
     fn add_pair(
         &mut self,
+        way: usize,
         (up, down): (&Observation, &Observation),
         kind: TrafficKind,
         n_copies: u64,
     ) -> Option<LinkCrossing> {
-        let way = self.ways.of(up, down)?;
+        let way = self.ways.at(way)?;
         let LinkCrossing { link, side } = way.crossing;
         let tally = at(&mut self.totals.links, link, side)?;
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);

@@ -95,11 +95,25 @@ impl SegmentWays {
         })
     }
 
+    /// Where the way from one point to another is, if there is a segment.
+    #[inline]
+    pub(crate) fn place_of(&self, up: u16, down: u16) -> Option<usize> {
+        let ends = usize::from(up) * self.n_points + usize::from(down);
+        let place = self.of_ends.get(ends).copied();
+        place.filter(|place| *place < self.ways.len())
+    }
+
+    /// The way at a place.
+    #[inline]
+    pub(crate) fn at(&mut self, place: usize) -> Option<&mut SegmentWay> {
+        self.ways.get_mut(place)
+    }
+
     /// The way from one point to another, if there is a segment.
     #[inline]
     pub(crate) fn of(&mut self, up: &Observation, down: &Observation) -> Option<&mut SegmentWay> {
-        let place = usize::from(up.point) * self.n_points + usize::from(down.point);
-        self.ways.get_mut(*self.of_ends.get(place)?)
+        let place = self.place_of(up.point, down.point)?;
+        self.at(place)
     }
 
     pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut SegmentWay> {

@@ -43,7 +43,7 @@ fn each_segment_and_the_whole_path_are_counted_once() {
     let (totals, _) = tally.finish().unwrap();
     assert_eq!(n_pairs(&totals), [1, 2, 1, 1]);
     let links = totals.links.iter();
-    let sums = links.map(|[forward, _]| forward.histogram.sum_ns);
+    let sums = links.map(|[forward, _]| forward.blocks.histogram().sum_ns);
     assert!(sums.eq([1, 2, 1, 3].map(|n| n * i128::from(SEGMENT_NS))));
 }
 
@@ -114,10 +114,8 @@ fn only_surveyed_packets_with_a_direction_bound_clocks() {
     let bins = &totals.least[&(0, 1, 0)];
     let occupied: Vec<usize> = (0..N_BINS).filter(|bin| bins[*bin].is_some()).collect();
     assert_eq!(occupied, [10, N_BINS - 1]);
-    assert_eq!(
-        (totals.links[0][0].n, totals.links[0][0].histogram.n),
-        (5, 0)
-    );
+    let forward = &totals.links[0][0];
+    assert_eq!((forward.n, forward.blocks.histogram().n), (5, 0));
     assert_eq!(
         std::fs::metadata(&totals.spills[0][0][0]).unwrap().len(),
         5 * 24

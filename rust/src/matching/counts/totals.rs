@@ -22,9 +22,7 @@ use std::path::PathBuf;
 pub struct LinkTally {
     /// Pairs.
     pub n: u64,
-    /// Their latencies, between points that share a clock.
-    pub histogram: Histogram,
-    /// The same, block by block of time.
+    /// Their latencies, between points that share a clock, block by block of time.
     pub blocks: Blocks,
     /// What the latency of a packet was more than that of the one before it in its flow, its size.
     pub variation: Histogram,
@@ -112,7 +110,6 @@ impl LinkTally {
     /// Counts a latency, of which kind of traffic it was, and when.
     #[inline]
     pub(crate) fn time(&mut self, kind: TrafficKind, place: Place, latency_ns: i64) {
-        self.histogram.add(latency_ns);
         self.blocks.add_of_kind(kind.number(), place, latency_ns);
     }
 
@@ -148,7 +145,6 @@ impl LateTally {
 impl LinkTally {
     fn merge(&mut self, other: Self) {
         self.n += other.n;
-        self.histogram.merge(&other.histogram);
         self.blocks.merge(other.blocks);
         self.variation.merge(&other.variation);
         self.n_duplicated += other.n_duplicated;

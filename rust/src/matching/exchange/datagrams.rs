@@ -34,9 +34,9 @@ pub(crate) struct DatagramExchanges {
 
 /// When a datagram was sent, reference time, for how long its captures had run before, and whether it
 /// may be another one.
-pub(crate) struct Sent {
+pub(crate) struct Sent<Q: FnOnce() -> i64> {
     pub(crate) at_ns: i64,
-    pub(crate) quiet_ns: i64,
+    pub(crate) quiet_ns: Q,
     pub(crate) is_ambiguous: bool,
 }
 
@@ -81,7 +81,7 @@ impl DatagramExchanges {
         &mut self,
         nearest: &Observation,
         direction: Direction,
-        sent: &Sent,
+        sent: Sent<impl FnOnce() -> i64>,
         half: impl FnOnce() -> Option<Rc<TimedMessage>>,
     ) {
         let (side, role) = (direction.is_reverse(), nearest.message.sender);

@@ -95,11 +95,11 @@ impl Trips {
             MessageKind::Datagram => {
                 let sent = Sent {
                     at_ns: reference_ns(&self.plan, nearest),
-                    quiet_ns: quiet_ns(&self.plan, observations),
+                    quiet_ns: || quiet_ns(&self.plan, observations),
                     is_ambiguous,
                 };
                 let half = || packet.half(&self.plan);
-                self.turns.push(nearest, direction, &sent, half);
+                self.turns.push(nearest, direction, sent, half);
             }
         }
     }
@@ -134,7 +134,7 @@ impl Trips {
             MessageKind::Syn => opener.open(side, at_ns),
             MessageKind::SynAck => opener.open(!side, at_ns),
             _ => {
-                let quiet_ns = quiet_ns(&self.plan, packet.observations);
+                let quiet_ns = || quiet_ns(&self.plan, packet.observations);
                 opener.speak(side, at_ns, quiet_ns, nearest.message.sender);
             }
         }

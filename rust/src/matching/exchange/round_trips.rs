@@ -1,8 +1,8 @@
 //! What paired requests and responses say: each segment's share of the round trip, and the whole of
 //! it as the path's ends saw it.
 
+use crate::base::blocks::Blocks;
 use crate::base::error::Result;
-use crate::base::latencies::Latencies;
 use crate::base::spill::Spill;
 use crate::matching::exchange::timed_message::TimedMessage;
 use crate::plan::Plan;
@@ -48,9 +48,9 @@ pub struct Shares {
     /// By kind: pairs of which one half was sent again, or is not known for sure.
     pub n_left_out: [u64; KINDS.len()],
     /// Per link, by kind, between points that share a clock.
-    pub links: Vec<[Latencies; KINDS.len()]>,
+    pub links: Vec<[Blocks; KINDS.len()]>,
     /// By kind, direction of the request, and end of the path: the time from request to response.
-    pub seen: [[[Latencies; 2]; 2]; KINDS.len()],
+    pub seen: [[[Blocks; 2]; 2]; KINDS.len()],
     /// Per link, between points that do not: files of times and raw differences forward, the same
     /// in reverse, and kinds.
     pub spills: Vec<[Vec<PathBuf>; 3]>,

@@ -65,7 +65,7 @@ fn pair(packets: &[(Direction, Vec<Observation>)]) -> Shares {
 
 /// Pairs by kind on the first link, and those that were left out.
 fn counts(shares: &Shares) -> Vec<(&'static str, u64, u64)> {
-    let n = shares.links[0].iter().map(|one| one.histogram.n);
+    let n = shares.links[0].iter().map(|one| one.histogram().n);
     let all = KINDS.iter().zip(n).zip(shares.n_left_out);
     let some = all.filter(|((_, n), left_out)| n + left_out > 0);
     some.map(|((kind, n), left_out)| (*kind, n, left_out))
@@ -90,16 +90,16 @@ fn a_request_in_segments_meets_the_start_of_its_response() {
         let shares = pair(&order);
         assert_eq!(counts(&shares), [("tcp-transaction", 1, 0)]);
         // point 1's clock cancels
-        let sums = shares.links.iter().map(|of| of[0].histogram.sum_ns);
+        let sums = shares.links.iter().map(|of| of[0].histogram().sum_ns);
         assert!(sums.eq([2, 2, 4].map(|n| n * i128::from(SEGMENT_NS))));
         let [first, last] = &shares.seen[0][0];
         let beyond_ns = 900_000 - 1_000 - 2 * i128::from(SEGMENT_NS);
-        assert_eq!(last.histogram.sum_ns, beyond_ns);
+        assert_eq!(last.histogram().sum_ns, beyond_ns);
         assert_eq!(
-            first.histogram.sum_ns,
+            first.histogram().sum_ns,
             beyond_ns + 4 * i128::from(SEGMENT_NS)
         );
-        assert_eq!(shares.seen[0][1][0].histogram.n, 0);
+        assert_eq!(shares.seen[0][1][0].histogram().n, 0);
     }
 }
 
@@ -115,11 +115,11 @@ fn a_stream_meets_the_first_that_acknowledges_each_end() {
     ]);
     assert_eq!(counts(&shares), [("tcp-ack", 1, 0)]);
     assert_eq!(
-        shares.links[0][2].histogram.sum_ns,
+        shares.links[0][2].histogram().sum_ns,
         2 * i128::from(SEGMENT_NS)
     );
     assert_eq!(
-        shares.seen[2][1][1].histogram.sum_ns,
+        shares.seen[2][1][1].histogram().sum_ns,
         49_000 + 2 * i128::from(SEGMENT_NS)
     );
 }
@@ -201,7 +201,7 @@ fn datagrams_pair_where_they_take_turns() {
         datagram(Reverse, 600 * us),
     ]);
     assert_eq!(counts(&shares), [("udp-transaction", 2, 1)]);
-    assert_eq!(shares.seen[5][0][0].histogram.n, 2);
+    assert_eq!(shares.seen[5][0][0].histogram().n, 2);
     let one_way = pair(&[datagram(Forward, 0), datagram(Forward, 100)]);
     assert_eq!(counts(&one_way), []);
 }
@@ -217,7 +217,7 @@ fn some_numbers_stand_for_all() {
         trips.note(&response, Reverse, false);
     }
     let shares = trips.finish().unwrap();
-    let n = shares.links[0][0].histogram.n;
+    let n = shares.links[0][0].histogram().n;
     assert!((350..650).contains(&n), "{n}");
     assert_eq!(counts(&shares), [("tcp-transaction", n, 0)]);
 }

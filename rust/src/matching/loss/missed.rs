@@ -65,14 +65,20 @@ impl Misses {
         observations: &[Observation],
         direction: Direction,
     ) {
+        self.note_passed(observations, direction);
+        for two in observations.windows(2) {
+            let [up, down] = two else { continue };
+            self.note_jump(topology, (up, down), direction);
+        }
+    }
+
+    /// Notes the points that saw it on its way.
+    #[inline]
+    pub(crate) fn note_passed(&mut self, observations: &[Observation], direction: Direction) {
         if let [_, between @ .., _] = observations {
             for observation in between {
                 self.add_seen(observation.point, direction.index(), 1);
             }
-        }
-        for two in observations.windows(2) {
-            let [up, down] = two else { continue };
-            self.note_jump(topology, (up, down), direction);
         }
     }
 
@@ -109,6 +115,7 @@ impl Misses {
         self.note_jump(topology, (up, down), direction);
     }
 
+    #[inline]
     fn add_seen(&mut self, point: u16, side: usize, n: u64) {
         let at = usize::from(point);
         if self.n_seen.len() <= at {

@@ -141,6 +141,21 @@ impl Losses {
         }
     }
 
+    /// Notes the way of a packet that each point of it saw.
+    #[inline]
+    pub(crate) fn note_complete(
+        &mut self,
+        topology: &Topology,
+        observations: &[Observation],
+        direction: Direction,
+        crossed: u128,
+    ) {
+        self.note_crossed(topology, observations, crossed);
+        if observations.last().is_some_and(|last| last.directed) {
+            self.misses.note_passed(observations, direction);
+        }
+    }
+
     /// Notes the segments that a packet crossed.
     pub(crate) fn note_crossed(
         &mut self,

@@ -119,7 +119,19 @@ pub(crate) fn repeats(kept: &[Observation]) -> bool {
     n_each.clone().count() > 1 && n_each.all(|n| n > 1)
 }
 
+#[inline]
 pub(crate) fn points_are_distinct(observations: &[Observation]) -> bool {
+    match observations {
+        [] | [_] => true,
+        [one, other] => one.point != other.point,
+        [one, other, third] => {
+            one.point != other.point && one.point != third.point && other.point != third.point
+        }
+        _ => distinct_among_many(observations),
+    }
+}
+
+fn distinct_among_many(observations: &[Observation]) -> bool {
     let mut seen = 0_u128;
     for observation in observations {
         let bit = 1_u128.checked_shl(observation.point.into()).unwrap_or(0);

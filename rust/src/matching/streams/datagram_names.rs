@@ -19,10 +19,11 @@ pub(crate) struct Alias {
 }
 
 impl Alias {
-    pub(crate) fn new(plan: &Plan, first: &Observation, name: u32) -> Self {
+    #[cold]
+    pub(crate) fn new(plan: &Plan, first: Observation, name: u32) -> Self {
         let aligned_ns = |way| plan.aligned_ns(way, first.point, first.t_ns);
         Self {
-            identified: identified(first).unwrap_or(0),
+            identified: identified(&first).unwrap_or(0),
             name,
             aligned_ns: [Direction::Forward, Direction::Reverse].map(aligned_ns),
         }
@@ -176,7 +177,7 @@ mod tests {
     fn after(firsts: &[(u32, u32, i64)]) -> Names {
         let mut names = Names::new(APART_NS);
         for (id, content, at_ns) in firsts {
-            names.add(Alias::new(&path(2), &fragment(*id, *at_ns), *content));
+            names.add(Alias::new(&path(2), fragment(*id, *at_ns), *content));
         }
         names
     }
@@ -225,7 +226,7 @@ mod tests {
             ..fragment(1, 0)
         };
         let mut names = Names::new(APART_NS);
-        names.add(Alias::new(&plan, &first, 71));
+        names.add(Alias::new(&plan, first, 71));
         let seen = |direction| {
             let aligned_ns = plan.aligned_ns(direction, 2, first.t_ns);
             let one = Observation {
@@ -243,13 +244,13 @@ mod tests {
         let mut names = Names::new(APART_NS);
         for number in 0..500_000_u32 {
             let at_ns = i64::from(number);
-            names.add(Alias::new(&path(2), &fragment(number, at_ns), 7));
+            names.add(Alias::new(&path(2), fragment(number, at_ns), 7));
             names.forget(at_ns - 2 * APART_NS);
             assert!(names.seen.len() <= 2 * FEW_NAMES);
         }
         // one identification for all
         for number in 0..10_000_u32 {
-            names.add(Alias::new(&path(2), &fragment(1, 0), number));
+            names.add(Alias::new(&path(2), fragment(1, 0), number));
         }
         assert!(names.seen.values().all(|seen| seen.len() <= MOST_SEEN));
         assert_eq!(called(&names, 1, 0), Called::Contested);

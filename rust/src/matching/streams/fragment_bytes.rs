@@ -68,17 +68,17 @@ impl<'a> Datagrams<'a> {
         } else {
             StreamBytes::NONE
         };
-        match self.fragmented.get(&cut_by(packet, identity)).copied() {
+        match self.fragmented.get(&cut_by(packet, identity.pair)).copied() {
             None => by(identity.flow, own),
             Some(least) if packet.fragment == 0 && packet.transport_wire_bytes <= least => {
                 by(identity.pair, own)
             }
-            Some(least) => self.named(packet, bytes, identity, least),
+            Some(least) => self.named(packet, bytes, identity.pair, least),
         }
     }
 
     #[cold]
-    fn named(&self, packet: &Packet, bytes: &[u8], identity: &Identity, least: u32) -> Placed {
+    fn named(&self, packet: &Packet, bytes: &[u8], pair: u64, least: u32) -> Placed {
         let is_later = packet.fragment >> 1 != 0;
         let content = (!is_later).then(|| self.by_content(packet, bytes, least));
         let content = content.flatten();
@@ -89,7 +89,7 @@ impl<'a> Datagrams<'a> {
             StreamBytes::of_datagram(name, packet.fragment & !7, packet.transport_wire_bytes)
         });
         Placed {
-            choice: identity.pair,
+            choice: pair,
             range,
             alias: identified.and(content),
         }

@@ -15,7 +15,7 @@ mod tests;
 use crate::base::hash::fold;
 use crate::base::hashed::{HashedMap, HashedSet};
 use crate::file::Frame;
-use crate::identity::{Identity, TCP};
+use crate::identity::TCP;
 use crate::wire::Packet;
 use datagram::{Datagram, DatagramState};
 use fragment::Fragment;
@@ -201,10 +201,10 @@ impl Fragments {
 
 /// What address pairs with packets in fragments are known by: segments of TCP are cut and joined too,
 /// so where only datagrams are in fragments they are followed by their own numbers.
-pub(crate) fn cut_by(packet: &Packet, identity: &Identity) -> u64 {
+pub(crate) fn cut_by(packet: &Packet, pair: u64) -> u64 {
     if packet.protocol == TCP {
-        fold(identity.pair, 1)
+        fold(pair, 1)
     } else {
-        identity.pair
+        pair
     }
 }

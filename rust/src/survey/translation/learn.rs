@@ -177,7 +177,7 @@ impl<'a> WitnessReader<'a> {
         self.file = file;
         let (mut packet, mut history) = (Packet::new(), reading.history(file));
         read_frames(path, progress, |frame| {
-            let (seen, whole) = reading.see_by(Asked::Packet, frame, &mut history, &mut packet);
+            let (seen, whole) = reading.see(Asked::Packet, frame, &mut history, &mut packet);
             if let ReadOutcome::Packet(identity) = seen {
                 self.take(&whole, &packet, &identity);
             }

@@ -33,7 +33,7 @@ fn merged_counts_are_sums() {
         let mut totals = Totals::of_links(2);
         let tally = &mut totals.links[1][0];
         (tally.n, tally.n_duplicated, tally.n_reordered) = (3, 2, 1);
-        tally.histogram.add(residual_ns);
+        tally.blocks.add(0, residual_ns);
         totals
             .least
             .insert(key, vec![Some(least(residual_ns, 0)), None]);
@@ -54,8 +54,8 @@ fn merged_counts_are_sums() {
     );
     assert_eq!(
         (
-            forward.histogram.n,
-            forward.histogram.sum_ns,
+            forward.blocks.histogram().n,
+            forward.blocks.histogram().sum_ns,
             reverse.n_lost
         ),
         (2, 9, 9)

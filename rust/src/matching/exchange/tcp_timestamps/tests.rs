@@ -49,9 +49,9 @@ fn counted(segments: &[Segment]) -> (u64, u64, i128) {
     turned.reverse();
     let [found, again] = [segments, &turned].map(|segments| {
         let all = shares(segments);
-        let waited_ns = all.seen[kind][0][1].histogram.sum_ns;
+        let waited_ns = all.seen[kind][0][1].histogram().sum_ns;
         (
-            all.links[0][kind].histogram.n,
+            all.links[0][kind].histogram().n,
             all.n_left_out[kind],
             waited_ns,
         )

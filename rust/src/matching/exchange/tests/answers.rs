@@ -43,7 +43,7 @@ fn who_opened_asks_though_the_other_spoke_first() {
     ]);
     // the greeting asks nothing: what the client sends next is its first request
     assert_eq!(counts(&shares), [("tcp-transaction", 1, 0)]);
-    assert_eq!(shares.seen[0][0][0].histogram.n, 1);
+    assert_eq!(shares.seen[0][0][0].histogram().n, 1);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_response_begins_with_its_earliest_bytes() {
     for order in [[&request, &second, &first], [&first, &request, &second]] {
         let shares = pair(&order.map(Clone::clone));
         assert_eq!(counts(&shares), [("tcp-transaction", 1, 0)]);
-        let at_last = &shares.seen[0][0][1].histogram;
+        let at_last = &shares.seen[0][0][1].histogram();
         assert_eq!(at_last.sum_ns, 500_000 - 2 * i128::from(SEGMENT_NS));
     }
 }

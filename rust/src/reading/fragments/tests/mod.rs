@@ -6,7 +6,7 @@ use super::made::{cut, tunnelled};
 use super::*;
 use crate::file::FrameDirection;
 use crate::identity::Identity;
-use crate::reading::{History, ReadOutcome, Reading};
+use crate::reading::{Asked, History, ReadOutcome, Reading};
 use crate::wire::{Decoder, layer_path};
 
 struct Reader {
@@ -50,7 +50,12 @@ impl Reader {
         };
         self.t_ns += 1_000;
         self.reading
-            .see(&mut frame, &mut self.history, &mut self.packet)
+            .see(
+                Asked::Matching,
+                &mut frame,
+                &mut self.history,
+                &mut self.packet,
+            )
             .0
     }
 
