@@ -26,7 +26,7 @@ fn decode(bytes: &[u8], wire_bytes: usize) -> Packet {
 
 fn identity_with(bytes: &[u8], wire_bytes: usize, prefixes: &Prefixes) -> Identity {
     let packet = decode(bytes, wire_bytes);
-    identify(&packet, bytes, prefixes, Seed::PUBLIC)
+    identify(&packet, bytes, prefixes, Seed::PUBLIC, false)
 }
 
 fn identity(bytes: &[u8]) -> Identity {

@@ -28,12 +28,15 @@ pub fn wire(bytes: &[u8]) {
     let mut packet = Packet::new();
     let n_wire = decode(*head, frame, &mut packet);
     assert_lawful(&packet, frame, n_wire);
-    let identity = identify(&packet, frame, &WHOLE, Seed::PUBLIC);
+    let identity = identify(&packet, frame, &WHOLE, Seed::PUBLIC, false);
     // what was decoded before leaves nothing behind
     let first = format!("{packet:?}");
     decode(*head, frame, &mut packet);
     assert_eq!(format!("{packet:?}"), first);
-    assert_eq!(identify(&packet, frame, &WHOLE, Seed::PUBLIC), identity);
+    assert_eq!(
+        identify(&packet, frame, &WHOLE, Seed::PUBLIC, false),
+        identity
+    );
     assert_predicted(frame, &packet, *head);
     // a snap length may fall anywhere
     for n_captured in [frame.len() / 2, frame.len().saturating_sub(1)] {

@@ -132,7 +132,8 @@ pub struct Blocks {
 
 impl Blocks {
     /// Counts a latency.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each pair")]
+    #[inline(always)]
     pub fn add(&mut self, block: usize, latency_ns: i64) {
         if self.sums.is_empty() {
             self.sums.resize(N_BLOCKS, Sums::default());
@@ -153,7 +154,8 @@ impl Blocks {
     }
 
     /// Counts a latency of a kind of traffic.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each pair")]
+    #[inline(always)]
     pub fn add_of_kind(&mut self, kind: u16, place: Place, latency_ns: i64) {
         self.add(place.block, latency_ns);
         self.strata.add(kind, place.cell, latency_ns);
@@ -169,9 +171,14 @@ impl Blocks {
     #[inline]
     fn spread(&mut self) {
         if !self.few.is_empty() {
-            for (block, ns) in std::mem::take(&mut self.few) {
-                self.count(block, bin(ns));
-            }
+            self.spread_few();
+        }
+    }
+
+    #[cold]
+    fn spread_few(&mut self) {
+        for (block, ns) in std::mem::take(&mut self.few) {
+            self.count(block, bin(ns));
         }
     }
 

@@ -103,15 +103,25 @@ pub fn address_hash(address: u128) -> u64 {
 /// Up to eight octets as a number, those that were captured.
 #[inline]
 pub(crate) fn word(bytes: &[u8], from: usize, to: usize) -> u64 {
-    let joined = |part: &[u8]| {
-        let octets = part.iter().map(|octet| u64::from(*octet));
-        octets.fold(0, |word, octet| word << 8 | octet)
-    };
     match bytes.get(from..to) {
         // whose length is known beforehand: one load
         Some(whole) => joined(whole),
         None => joined(bytes.get(from..).unwrap_or(&[])),
     }
+}
+
+/// Up to eight octets as a number: of four and more two halves that overlap.
+#[inline]
+fn joined(octets: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (octets.first_chunk(), octets.last_chunk())
+        && octets.len() <= size_of::<u64>()
+    {
+        let n_more_bits = 8 * (octets.len() - size_of::<u32>());
+        let [first, last] = [first, last].map(|half| u64::from(u32::from_be_bytes(*half)));
+        return first << n_more_bits | last & ((1 << n_more_bits) - 1);
+    }
+    let octets = octets.iter().map(|octet| u64::from(*octet));
+    octets.fold(0, |word, octet| word << 8 | octet)
 }
 
 /// A hash of a number (`SplitMix64`).

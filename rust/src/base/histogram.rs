@@ -106,9 +106,14 @@ impl Histogram {
     #[inline]
     fn spread(&mut self) {
         if !self.few.is_empty() {
-            for value_ns in std::mem::take(&mut self.few) {
-                self.count(bin(value_ns), 1);
-            }
+            self.spread_few();
+        }
+    }
+
+    #[cold]
+    fn spread_few(&mut self) {
+        for value_ns in std::mem::take(&mut self.few) {
+            self.count(bin(value_ns), 1);
         }
     }
 
@@ -148,16 +153,17 @@ impl Histogram {
         for value_ns in &other.few {
             self.count(bin(*value_ns), 1);
         }
-        for (bin, n) in other.bins() {
-            self.count(bin, n);
-        }
+        other.bins().for_each(|(bin, n)| self.count(bin, n));
     }
 
     /// Ascending values with their counts: as they are while they are few, else the middles of bins.
     #[must_use]
     pub fn values(&self) -> Vec<(f64, u64)> {
         if !self.is_of_few() {
-            return self.bins().map(|(bin, n)| (middle_ns(bin), n)).collect();
+            let mut values = Vec::new();
+            self.bins()
+                .for_each(|(bin, n)| values.push((middle_ns(bin), n)));
+            return values;
         }
         let mut few = self.few.clone();
         few.sort_unstable();

@@ -60,7 +60,7 @@ impl PiecewiseLinear {
         let (knot, slope) = if t_ns < first.t_ns {
             (first, self.slope)
         } else {
-            let knot = self.last_until(first, t_ns);
+            let (knot, _) = self.around(first, t_ns);
             (knot, knot.slope)
         };
         Knot { slope, ..*knot }.at(t_ns)
@@ -81,29 +81,28 @@ impl PiecewiseLinear {
                 ..Stretch::ALL
             };
         }
-        let knot = self.last_until(first, t_ns);
-        let after = self.knots.partition_point(|one| one.t_ns <= t_ns);
+        let (knot, next) = self.around(first, t_ns);
         Stretch {
             from_ns: knot.t_ns,
-            until_ns: self.knots.get(after).map(|next| next.t_ns),
+            until_ns: next.map(|next| next.t_ns),
             knot: *knot,
         }
     }
 
-    /// The last knot that is not later.
+    /// The last knot that is not later, and the next one.
     #[inline]
-    fn last_until<'a>(&'a self, first: &'a Knot, t_ns: i64) -> &'a Knot {
+    fn around<'a>(&'a self, first: &'a Knot, t_ns: i64) -> (&'a Knot, Option<&'a Knot>) {
         let slice = slice(first, t_ns, self.slice_bits);
         let n_before = self.n_before.get(slice).copied();
         let from = n_before.unwrap_or(self.knots.len()).saturating_sub(1);
         let mut last = first;
         for knot in self.knots.get(from..).unwrap_or(&[]) {
             if knot.t_ns > t_ns {
-                break;
+                return (last, Some(knot));
             }
             last = knot;
         }
-        last
+        (last, None)
     }
 }
 

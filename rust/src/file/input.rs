@@ -104,6 +104,14 @@ impl Input {
         self.buffer.get(taken).unwrap_or_default()
     }
 
+    /// The same without the first `n_header` of them.
+    #[inline]
+    pub(super) fn take_behind(&mut self, n_header: usize, n_bytes: usize) -> Option<&[u8]> {
+        let from = self.start + n_header;
+        self.start = (self.start + n_bytes).min(self.end);
+        self.buffer.get(from..self.start)
+    }
+
     /// Moves past `n_bytes` without keeping them; false if the source ends before.
     pub(super) fn skip(&mut self, mut n_bytes: u64) -> bool {
         while n_bytes > 0 && self.fill(1) {

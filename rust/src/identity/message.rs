@@ -133,7 +133,7 @@ impl Message {
     }
 
     /// RFC 9293 §3.1.
-    #[inline]
+    #[inline(always)]
     fn of_tcp(transport: &[u8]) -> Self {
         const FIN: u8 = 1;
         const SYN: u8 = 2;

@@ -131,8 +131,33 @@ pub fn cut_bytes(packet: &Packet) -> Option<u32> {
     reason = "what it gives is long: it is built where it is read, and what nobody reads is not"
 )]
 #[inline(always)]
-pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) -> Identity {
-    by_kind(packet, bytes, prefixes, (seed, true))
+pub fn identify(
+    packet: &Packet,
+    bytes: &[u8],
+    prefixes: &Prefixes,
+    seed: Seed,
+    tells_ends: bool,
+) -> Identity {
+    let range_and_message = true;
+    by_kind(
+        packet,
+        bytes,
+        prefixes,
+        Asked {
+            seed,
+            range_and_message,
+            tells_ends,
+        },
+    )
+}
+
+/// What is asked of an identity.
+#[derive(Clone, Copy)]
+struct Asked {
+    seed: Seed,
+    range_and_message: bool,
+    /// Its key tells apart flows of one name, see [`ends_digest`].
+    tells_ends: bool,
 }
 
 /// The same without its range and what it says, which the matching alone asks for.
@@ -143,7 +168,17 @@ pub fn identify(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) 
 )]
 #[inline(always)]
 pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed) -> Identity {
-    by_kind(packet, bytes, prefixes, (seed, false))
+    let (range_and_message, tells_ends) = (false, false);
+    by_kind(
+        packet,
+        bytes,
+        prefixes,
+        Asked {
+            seed,
+            range_and_message,
+            tells_ends,
+        },
+    )
 }
 
 /// An identity, with all that matching asks for or without.
@@ -153,47 +188,37 @@ pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed)
 )]
 #[expect(clippy::inline_always, reason = "likewise")]
 #[inline(always)]
-fn by_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, how: (Seed, bool)) -> Identity {
+fn by_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, asked: Asked) -> Identity {
     match (packet.ip_version, packet.protocol, packet.fragment) {
-        (4, TCP, 0) => of_kind(packet, bytes, prefixes, how),
-        (4, UDP, 0) => of_kind(packet, bytes, prefixes, how),
-        _ => of_other_kind(packet, bytes, prefixes, how),
+        (4, TCP, 0) => of_kind(packet, bytes, prefixes, asked),
+        (4, UDP, 0) => of_kind(packet, bytes, prefixes, asked),
+        _ => of_other_kind(packet, bytes, prefixes, asked),
     }
 }
 
 #[inline(never)]
-fn of_other_kind(
-    packet: &Packet,
-    bytes: &[u8],
-    prefixes: &Prefixes,
-    how: (Seed, bool),
-) -> Identity {
-    of_kind(packet, bytes, prefixes, how)
+fn of_other_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, asked: Asked) -> Identity {
+    of_kind(packet, bytes, prefixes, asked)
 }
 
 #[expect(clippy::inline_always, reason = "likewise")]
 #[inline(always)]
-fn of_kind(
-    packet: &Packet,
-    bytes: &[u8],
-    prefixes: &Prefixes,
-    (seed, is_for_matching): (Seed, bool),
-) -> Identity {
+fn of_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, asked: Asked) -> Identity {
     let prefix = prefix_of(packet, prefixes);
     let whole = packet.transport(bytes);
     let transport = whole.get(..prefix).unwrap_or(whole);
     if packet.ip_version == 0 {
-        return of_ethernet(packet, bytes, transport, seed);
+        return of_ethernet(packet, bytes, transport, asked.seed);
     }
-    let identity = of_ip(packet, (whole, transport), prefix >= PORT_BYTES, seed);
-    if !is_for_matching {
-        return identity;
+    let mut identity = of_ip(packet, (whole, transport), prefix >= PORT_BYTES, asked.seed);
+    if asked.tells_ends {
+        identity.key = fold(identity.key, ends_digest(packet, prefixes, asked.seed));
     }
-    Identity {
-        range: StreamBytes::of(packet, whole),
-        message: Message::of(packet, whole),
-        ..identity
+    if asked.range_and_message {
+        identity.range = StreamBytes::of(packet, whole);
+        identity.message = Message::of(packet, whole);
     }
+    identity
 }
 
 /// Ports are the first octets of what they are in.
@@ -359,9 +384,14 @@ pub(crate) fn unpadded<'a>(packet: &Packet, payload: &'a [u8]) -> &'a [u8] {
 #[inline]
 fn is_unicast(packet: &Packet) -> bool {
     if packet.ip_version == 4 {
-        let low = |address: u128| u32::try_from(address).unwrap_or(0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "those of IPv4 have 32 bits"
+        )]
+        let low = |address: u128| address as u32;
         // what is reserved (240.0.0.0/4) is some networks' own, and a digest's pseudonyms are of it too
-        let is_one = |address: u32| !matches!(address, 0 | u32::MAX) && address >> 28 != 0b1110;
+        let is_one =
+            |address: u32| address.wrapping_sub(1) < u32::MAX - 1 && address >> 28 != 0b1110;
         return is_one(low(packet.dst)) && is_one(low(packet.src));
     }
     let is_one = |address: u128| address != 0 && address >> 120 != 0xff;

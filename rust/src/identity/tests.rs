@@ -5,7 +5,7 @@ use crate::base::hash::Seed;
 use crate::wire::vectors::{frame, read};
 
 fn key(text: &str) -> u64 {
-    identify(&read(text), &frame(text), &WHOLE, Seed::PUBLIC).key
+    identify(&read(text), &frame(text), &WHOLE, Seed::PUBLIC, false).key
 }
 
 fn in_gre(payload: &str) -> String {

@@ -139,7 +139,8 @@ impl<'a> Stable<'a> {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     fn content(&self, packet: &Packet, seed: Seed) -> u64 {
         // one number for both: ICMP becomes `ICMPv6` on its way through a translator (RFC 7915)
         let protocol = if packet.protocol == ICMP {
@@ -176,7 +177,7 @@ impl<'a> Stable<'a> {
     }
 
     /// RFC 9293 §3.1: sequence, acknowledgment; data offset; options up to there.
-    #[inline]
+    #[inline(always)]
     fn of_tcp(transport: &'a [u8], seed: Seed) -> Self {
         const HEADER_BYTES: usize = 20;
         /// Beyond numbers, options and identification so much tells segments apart for sure.

@@ -2,6 +2,7 @@
 //!
 //! Spec: `LINKTYPE_LINUX_SLL`, `LINKTYPE_LINUX_SLL2`, `LINKTYPE_NFLOG`, `LINKTYPE_PKTAP`, IEEE 802.3.
 
+use crate::base::hash::word;
 use crate::file::Frame;
 
 const ETHERNET: u16 = 1;
@@ -140,15 +141,10 @@ pub(super) fn ethernet(bytes: &[u8], at: usize) -> Ethernet {
 fn mac(header: &[u8], at: usize) -> i64 {
     const GROUP: u8 = 1;
     let octets = header.get(at..).and_then(<[u8]>::first_chunk::<6>);
-    let Some([first, rest @ ..]) = octets else {
+    let Some(octets) = octets.filter(|octets| octets[0] & GROUP == 0) else {
         return 0;
     };
-    if first & GROUP != 0 {
-        return 0;
-    }
-    let start = i64::from(*first);
-    rest.iter()
-        .fold(start, |mac, octet| mac << 8 | i64::from(*octet))
+    word(octets, 0, octets.len()).cast_signed()
 }
 
 fn two_octets(bytes: &[u8], at: usize) -> Option<u64> {

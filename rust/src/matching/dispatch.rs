@@ -4,6 +4,7 @@ use crate::base::error::Result;
 use crate::base::piecewise::PiecewiseCursor;
 use crate::file::Frame;
 use crate::identity::{Identity, Prefixes, copy_tag};
+use crate::location::{PointTree, part_of};
 use crate::matching::evidence::Evidence;
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::outcome::reasons::Reason;
@@ -77,6 +78,9 @@ pub(crate) struct Stage<'a> {
     datagrams: Datagrams<'a>,
     /// By point: what its clock is ahead, were packets to go forward.
     centres: Vec<PiecewiseCursor<'a>>,
+    /// How the file is divided, and the points that its parts are.
+    tree: Option<&'a PointTree>,
+    points: &'a [Option<u16>],
     /// Of the block in the making.
     number: BlockNumber,
     is_empty: bool,
@@ -99,6 +103,8 @@ impl<'a> Stage<'a> {
             outbox,
             datagrams: Datagrams::new(plan, prefixes),
             centres: plan.centres_of(Direction::Forward),
+            tree: None,
+            points: &[],
             number: BlockNumber::default(),
             is_empty: true,
             least_ns: None,
@@ -108,15 +114,17 @@ impl<'a> Stage<'a> {
 
     /// From here on, frames are of this file.
     pub(crate) fn begin(&mut self, file: usize) {
-        let tree = self.plan.trees.get(file).and_then(Option::as_ref);
-        let of_file = self.plan.point_of.get(file).filter(|_| tree.is_some());
-        let parts = vec![[0; 2]; of_file.map_or(0, Vec::len)];
+        self.tree = self.plan.trees.get(file).and_then(Option::as_ref);
+        self.points = self.plan.point_of.get(file).map_or(&[], Vec::as_slice);
+        let n_parts = self.tree.map_or(0, |_| self.points.len());
+        let parts = vec![[0; 2]; n_parts];
         self.counts.parts.push((file, parts));
         self.file = file;
     }
 
     /// Takes the next frame, which is a packet.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     pub(crate) fn take_packet(
         &mut self,
         frame: &Frame<'_>,
@@ -131,7 +139,8 @@ impl<'a> Stage<'a> {
     }
 
     /// Counts the next frame, and says which point saw it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     fn begin_frame(
         &mut self,
         frame: &Frame<'_>,
@@ -144,14 +153,14 @@ impl<'a> Stage<'a> {
             self.number = number;
         }
         self.is_empty = false;
-        let (part, point) = self.plan.seen_by(self.file, frame, packet);
+        let part = part_of(self.tree, frame, packet);
         let of_file = self.counts.parts.last_mut();
         let of_part = of_file.and_then(|(_, parts)| parts.get_mut(part as usize));
         if let Some([n_frames, n_undecoded]) = of_part {
             *n_frames += 1;
             *n_undecoded += u64::from(!is_decoded);
         }
-        Ok(point)
+        Ok(self.points.get(part as usize).copied().flatten())
     }
 
     /// Takes the next frame, whatever became of it.
@@ -186,7 +195,8 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     fn place(&mut self, frame: &Frame<'_>, point: u16, identity: &Identity, packet: &Packet) {
         let t_ns = frame.time_ns();
         let centre = self.centres.get_mut(usize::from(point));
@@ -223,7 +233,8 @@ impl<'a> Stage<'a> {
             if let Some(name) = placed.alias {
                 aliases.push(Alias::new(self.plan, observation, name));
             }
-            observations.push(observation);
+            // a push would move it field by field
+            observations.extend_from_slice(std::slice::from_ref(&observation));
         }
         if self.to.are_apart {
             self.put(frame, None);

@@ -64,6 +64,8 @@ impl Evidence {
     pub(crate) const SLOW_OR_TWO: u8 = 64;
 
     #[expect(clippy::cast_possible_truncation, reason = "to tell a few apart")]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     pub(crate) fn of(
         plan: &Plan,
         packet: &Packet,
@@ -75,15 +77,12 @@ impl Evidence {
         let is_opaque = last.is_some_and(|id| is_opaque(*id));
         let is_short = plan.is_short.get(class(packet)) == Some(&true);
         let is_fragment = packet.fragment != 0 && range.length().is_none();
-        let traits = [
-            (is_short, Self::SHORT),
-            (is_opaque, Self::OPAQUE),
-            (is_fragment, Self::FRAGMENT),
-        ];
-        let set = traits.into_iter().filter(|(is_so, _)| *is_so);
+        let bit = |is_so: bool, bit: u8| if is_so { bit } else { 0 };
         Self {
             leg: leg as u32,
-            traits: set.fold(0, |all, (_, bit)| all | bit),
+            traits: bit(is_short, Self::SHORT)
+                | bit(is_opaque, Self::OPAQUE)
+                | bit(is_fragment, Self::FRAGMENT),
             kind: TrafficKind::of(packet, message, range),
             ..Self::default()
         }

@@ -272,7 +272,8 @@ impl Window {
         group.due = NEVER;
         self.free_groups.push(index);
         while let Some(held) = self.held.get_mut(place as usize) {
-            out.push(held.observation);
+            // a push would copy it twice
+            out.extend_from_slice(std::slice::from_ref(&held.observation));
             let next = std::mem::replace(&mut held.next, self.free_held);
             self.free_held = std::mem::replace(&mut place, next);
         }

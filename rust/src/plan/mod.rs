@@ -11,9 +11,7 @@ mod topology;
 use crate::base::blocks::Grid;
 use crate::base::hashed::HashedMap;
 use crate::base::piecewise::{PiecewiseCursor, PiecewiseLinear};
-use crate::file::Frame;
-use crate::location::{PointTree, part_of};
-use crate::wire::Packet;
+use crate::location::PointTree;
 pub use band::Band;
 pub use copies::Copies;
 pub use direction::Direction;
@@ -110,17 +108,6 @@ impl Plan {
         self.position.len()
     }
 
-    /// The part of a file that saw a frame, and the capture point that it is.
-    #[must_use]
-    #[inline]
-    pub fn seen_by(&self, file: usize, frame: &Frame<'_>, packet: &Packet) -> (u32, Option<u16>) {
-        let tree = self.trees.get(file).and_then(Option::as_ref);
-        let part = part_of(tree, frame, packet);
-        let of_file = self.point_of.get(file);
-        let point = of_file.and_then(|of| of.get(part as usize));
-        (part, point.copied().flatten())
-    }
-
     /// Whether the requests of this key are paired with their responses.
     #[must_use]
     #[inline]
@@ -204,6 +191,7 @@ impl Plan {
 
     /// Place of a point for packets of a direction: ascending from sender to receiver.
     #[must_use]
+    #[inline]
     pub fn place(&self, direction: Direction, point: u16) -> i64 {
         let route = usize::from(direction.route()).checked_sub(1);
         let along = route.map_or(Some(&self.position), |route| self.routes.get(route));
@@ -247,6 +235,14 @@ impl Plan {
     #[inline]
     pub fn has_way(&self, pair: u64, directed: bool) -> bool {
         directed || self.is_one_way || self.toward_is_forward.contains_key(&pair)
+    }
+
+    /// Whether any two points share a clock.
+    #[must_use]
+    pub fn has_shared_clocks(&self) -> bool {
+        let n_points = u16::try_from(self.n_points()).unwrap_or(u16::MAX);
+        let shares = |one| (one + 1..n_points).any(|other| self.same_clock(one, other));
+        (0..n_points).any(shares)
     }
 
     /// Whether two points share a clock.

@@ -304,9 +304,8 @@ impl Reading {
         match how {
             Asked::Packet => recognise(packet, bytes, &self.prefixes, self.seed),
             Asked::Matching => {
-                let mut identity = identify(packet, bytes, &self.prefixes, self.seed);
-                identity.key = self.key_of_ends(packet, identity.key);
-                identity
+                let tells_ends = self.translations.is_none();
+                identify(packet, bytes, &self.prefixes, self.seed, tells_ends)
             }
         }
     }

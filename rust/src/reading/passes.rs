@@ -35,8 +35,13 @@ pub fn read_on(
     mut each: impl FnMut(&mut Frame<'_>) -> Result<()>,
 ) -> Result<()> {
     let (mut n_frames, mut n_told) = (0_u64, capture.bytes_read());
-    while let Some(mut frame) = capture.next_frame() {
-        each(&mut frame)?;
+    loop {
+        // not moved: it is long
+        let mut next = capture.next_frame();
+        let Some(frame) = &mut next else {
+            break;
+        };
+        each(frame)?;
         n_frames += 1;
         if n_frames.is_multiple_of(FRAMES_PER_LOOK) {
             let n_bytes = capture.bytes_read();

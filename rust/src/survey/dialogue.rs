@@ -1,7 +1,6 @@
 //! What the two directions of one flow say of each other: answers follow requests, and bytes are
 //! acknowledged after they were sent, by any clock and at any point that saw both.
 
-use crate::file::Frame;
 use crate::identity::TCP;
 use crate::wire::Packet;
 use serde::{Deserialize, Serialize};
@@ -73,9 +72,9 @@ fn is_ahead(one: u32, other: u32) -> bool {
 
 impl Dialogue {
     /// Takes the flow's next packet.
-    #[inline]
-    pub(super) fn note(&mut self, frame: &Frame<'_>, packet: &Packet, toward: bool) {
-        let t_ns = frame.time_ns();
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
+    pub(super) fn note(&mut self, bytes: &[u8], t_ns: i64, packet: &Packet, toward: bool) {
         if let Some((last_ns, was_toward)) = self.last
             && was_toward != toward
         {
@@ -86,7 +85,7 @@ impl Dialogue {
         if packet.protocol == TCP
             && packet.fragment == 0
             && !self.is_mixed
-            && let Some(numbers) = Numbers::of(packet, frame.bytes)
+            && let Some(numbers) = Numbers::of(packet, bytes)
         {
             self.note_bytes(&numbers, t_ns, toward);
         }

@@ -25,7 +25,8 @@ pub struct Hidden {
 
 impl Hidden {
     /// Takes the interface's next packet.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     pub(super) fn note(&mut self, packet: &Packet, bytes: &[u8]) {
         if let Some(n) = self.n_by_depth.get_mut(usize::from(packet.depth > 0)) {
             *n += 1;

@@ -102,7 +102,8 @@ impl InterfaceFacts {
         self.last_t_ns = self.last_t_ns.max(later.last_t_ns);
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     pub(super) fn note_frame(&mut self, frame: &Frame<'_>, packet: &Packet, sort: FrameSort) {
         self.n_frames += 1;
         if sort == FrameSort::Undecoded {
@@ -117,7 +118,8 @@ impl InterfaceFacts {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     fn note_timed(&mut self, frame: &Frame<'_>, packet: &Packet, sort: FrameSort) {
         self.note_time(frame.stamped_ns(), sort != FrameSort::Undecoded);
         // zeros where a record should be are no stamp
@@ -129,12 +131,19 @@ impl InterfaceFacts {
         }
     }
 
-    #[inline]
-    pub(super) fn note_packet(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
+    pub(super) fn note_packet(
+        &mut self,
+        frame: &Frame<'_>,
+        t_ns: i64,
+        packet: &Packet,
+        identity: &Identity,
+    ) {
         self.hidden.note(packet, frame.bytes);
         self.checksums.note(packet, frame.bytes, identity.toward);
         if identity.directed {
-            self.queue.note(frame, identity);
+            self.queue.note(frame, t_ns, identity);
         }
     }
 

@@ -46,10 +46,10 @@ struct Before {
 }
 
 impl Queue {
-    /// Takes the interface's next packet.
-    #[inline]
-    pub(super) fn note(&mut self, frame: &Frame<'_>, identity: &Identity) {
-        let t_ns = frame.time_ns();
+    /// Takes the interface's next packet, and when it was seen.
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
+    pub(super) fn note(&mut self, frame: &Frame<'_>, t_ns: i64, identity: &Identity) {
         let n_bytes = frame.unchecked_bytes();
         let n_bytes = n_bytes.saturating_add(FRAMING_BYTES);
         if let Some(last) = self.last {

@@ -199,7 +199,8 @@ impl Selection {
     }
 
     /// What is known of the interface of a frame.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     fn facts_of(&mut self, frame: &Frame<'_>) -> Option<&mut InterfaceFacts> {
         let index = frame.interface as usize;
         if index >= self.interfaces.len() {
@@ -210,7 +211,8 @@ impl Selection {
     }
 
     /// Takes the next frame, which is a packet that needs nothing but itself.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     fn take_packet(
         &mut self,
         frame: &Frame<'_>,
@@ -399,7 +401,8 @@ impl Selection {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     fn consider(
         &mut self,
         frame: &Frame<'_>,
@@ -419,27 +422,29 @@ impl Selection {
                 self.alike.consider(content, &row);
             }
         }
+        let t_ns = frame.time_ns();
         self.fragmented.note(packet, identity);
         let slot = self.interfaces.get_mut(frame.interface as usize);
         if let Some(facts) = slot.and_then(Option::as_mut) {
-            facts.note_packet(frame, packet, identity);
+            facts.note_packet(frame, t_ns, packet, identity);
         }
         // an error opens no flow
         let is_said = identity.directed && identity.unaddressed.kind != TranslationKind::Error;
         if is_said && identity.flow <= self.flow_threshold {
-            self.note_flow(frame, packet, identity);
+            self.note_flow(frame, t_ns, packet, identity);
         }
     }
 
-    #[inline]
-    fn note_flow(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
+    fn note_flow(&mut self, frame: &Frame<'_>, t_ns: i64, packet: &Packet, identity: &Identity) {
         let key = (identity.flow, frame.interface);
         if let Some(flow) = self.flows.get_mut(&key) {
-            flow.note(frame, packet, identity);
+            flow.note(frame.bytes, t_ns, packet, identity);
             return;
         }
         let mut flow = FlowStart::before(frame, identity);
-        flow.note(frame, packet, identity);
+        flow.note(frame.bytes, t_ns, packet, identity);
         self.flows.insert(key, flow);
         self.n_flows_of.add(frame.interface);
         let too_many = self.limits.n_flows.saturating_add(1);
@@ -465,10 +470,11 @@ impl FlowStart {
     }
 
     /// Takes its next packet.
-    #[inline]
-    fn note(&mut self, frame: &Frame<'_>, packet: &Packet, identity: &Identity) {
-        self.dialogue.note(frame, packet, identity.toward);
-        self.note_first(frame.time_ns(), identity.toward, identity.opens);
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
+    fn note(&mut self, bytes: &[u8], t_ns: i64, packet: &Packet, identity: &Identity) {
+        self.dialogue.note(bytes, t_ns, packet, identity.toward);
+        self.note_first(t_ns, identity.toward, identity.opens);
     }
 
     /// Files are not in order of time: a SYN tells wherever it stands, else the earliest does.

@@ -46,7 +46,8 @@ impl Decoder {
 
     /// As [`Decoder::decode`], of the next frame of a capture, whose headers may be like those of earlier
     /// ones; true if they are: then the packet is whole, in no parts, and decoded to its end.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     pub fn decode_next(
         &self,
         frame: &Frame<'_>,

@@ -79,23 +79,23 @@ pub struct Predictions {
 /// Bits of a frame that have to be as they are.
 struct Decisive {
     at: usize,
-    mask: u64,
-    value: u64,
+    mask: u128,
+    value: u128,
 }
 
 impl Decisive {
-    const BYTES: usize = size_of::<u64>();
+    const BYTES: usize = size_of::<u128>();
 
     fn of(bytes: &[u8], at: usize, mask: [u8; Self::BYTES]) -> Option<Self> {
-        let mask = u64::from_ne_bytes(mask);
-        let value = u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?) & mask;
+        let mask = u128::from_ne_bytes(mask);
+        let value = u128::from_ne_bytes(*bytes.get(at..)?.first_chunk()?) & mask;
         Some(Self { at, mask, value })
     }
 
     #[inline]
     fn is_same(&self, bytes: &[u8]) -> bool {
         let word = bytes.get(self.at..).and_then(<[u8]>::first_chunk);
-        word.is_some_and(|word| u64::from_ne_bytes(*word) & self.mask == self.value)
+        word.is_some_and(|word| u128::from_ne_bytes(*word) & self.mask == self.value)
     }
 }
 
@@ -119,7 +119,8 @@ struct Prediction {
 
 impl Predictions {
     /// Fills `packet` if the frame has the headers of an earlier one; false if it does not.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     pub(super) fn apply(
         &mut self,
         tables: &Tables,
@@ -259,7 +260,8 @@ impl Prediction {
 
     /// Fills `packet` from a frame with the same bits; false if it ends within the headers, or its ports
     /// lead on.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     fn fill(&self, tables: &Tables, frame: Cursor<'_>, packet: &mut Packet) -> bool {
         let bytes = frame.rest();
         let Some(end_at) = self.end_at(bytes) else {

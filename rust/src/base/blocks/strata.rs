@@ -60,7 +60,13 @@ struct Stratum {
 }
 
 impl Stratum {
+    /// The last cell, if a place is in it.
     #[inline]
+    fn present_at(&mut self, at: u32) -> Option<&mut Cell> {
+        let at = at >> self.n_doubled << self.n_doubled;
+        self.cells.last_mut().filter(|last| last.at == at)
+    }
+
     fn add(&mut self, one: Cell) {
         let at = one.at >> self.n_doubled << self.n_doubled;
         let one = Cell { at, ..one };
@@ -135,6 +141,17 @@ impl Strata {
     /// Counts a latency of a kind, where it began in the run, in shortest cells.
     #[inline]
     pub fn add(&mut self, kind: u16, at: u32, latency_ns: i64) {
+        let place = self.place_of(kind.into());
+        let present = self.of_kind.get_mut(place);
+        match present.and_then(|stratum| stratum.present_at(at)) {
+            Some(cell) => cell.add(&Cell::of(at, latency_ns)),
+            None => self.add_elsewhere(kind, at, latency_ns),
+        }
+    }
+
+    /// Counts one in another cell than the last of its kind.
+    #[inline(never)]
+    fn add_elsewhere(&mut self, kind: u16, at: u32, latency_ns: i64) {
         self.of_kind(usize::from(kind))
             .add(Cell::of(at, latency_ns));
         if self.n_kinds > MOST_KINDS && !self.is_coarse {
@@ -171,13 +188,18 @@ impl Strata {
         }
     }
 
+    /// Where a kind is.
     #[inline]
-    fn of_kind(&mut self, kind: usize) -> &mut Stratum {
-        let kind = if self.is_coarse {
+    fn place_of(&self, kind: usize) -> usize {
+        if self.is_coarse {
             kind >> LOWEST_BITS << LOWEST_BITS
         } else {
             kind
-        };
+        }
+    }
+
+    fn of_kind(&mut self, kind: usize) -> &mut Stratum {
+        let kind = self.place_of(kind);
         if kind >= self.of_kind.len() {
             self.of_kind.resize_with(kind + 1, Stratum::default);
         }

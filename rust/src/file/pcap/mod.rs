@@ -301,7 +301,7 @@ impl Records for Pcap {
             wire_bytes: record.wire,
             fcs_bytes: self.header.fcs_bytes,
             direction: FrameDirection::Unknown,
-            bytes: input.take(record_bytes).get(self.record_header_bytes..)?,
+            bytes: input.take_behind(self.record_header_bytes, record_bytes)?,
         };
         if self.has_footers {
             return Some(expcap::without_footer(frame, findings));

@@ -11,6 +11,8 @@ pub(crate) struct CompletePath {
     /// Segments, and the whole path if it is more than one: by the places of their ends among the points, and
     /// their own among the ways.
     pub(crate) pairs: Vec<(usize, usize, usize)>,
+    /// All of these segments, see [`crate::plan::LinkCrossing::bit`].
+    pub(crate) crossed: u128,
 }
 
 impl CompletePath {
@@ -36,7 +38,12 @@ impl CompletePath {
         };
         let pairs: Option<Vec<_>> = steps.chain(whole).map(placed).collect();
         let pairs = pairs?;
-        Some(Self { points, pairs })
+        let crossed = pairs.iter().filter_map(|(.., way)| ways.crossing(*way));
+        Some(Self {
+            points,
+            crossed: crossed.fold(0, |all, one| all | one.bit()),
+            pairs,
+        })
     }
 
     /// Whether a packet was seen at each of its points, in their order.

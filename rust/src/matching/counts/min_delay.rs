@@ -93,7 +93,8 @@ impl LeastDelays {
     }
 
     /// Notes what a pair between different clocks says about them.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each pair")]
+    #[inline(always)]
     pub(crate) fn note(
         &mut self,
         plan: &Plan,

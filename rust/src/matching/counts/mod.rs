@@ -65,6 +65,8 @@ pub(crate) struct Tally {
     pub(crate) openings: Openings,
     topology: Arc<Topology>,
     complete: Arc<CompletePaths>,
+    /// Several points have one clock.
+    has_shared_clocks: bool,
 }
 
 /// What became of a late packet from one point to another.
@@ -113,6 +115,7 @@ impl Tally {
             rows: Rows::new(directory, partition, keep.rows)?,
             openings: Openings::default(),
             topology,
+            has_shared_clocks: plan.has_shared_clocks(),
             plan,
         })
     }
@@ -174,17 +177,16 @@ impl Tally {
         };
         let bounds_clocks = self.least.is_bound_by(&self.plan, first);
         let kind = self.openings.kind_of(first);
-        let mut crossed = 0;
         for (up, down, way) in &path.pairs {
             if let (Some(up), Some(down)) = (observations.get(*up), observations.get(*down)) {
                 if bounds_clocks {
                     self.least.note(&self.plan, direction, (up, down));
                 }
-                crossed |= self.count_on(*way, (up, down), kind, folded);
+                self.count_on(*way, (up, down), kind, folded);
             }
         }
         self.losses
-            .note_complete(&self.topology, observations, direction, crossed);
+            .note_complete(&self.topology, observations, direction, path.crossed);
     }
 
     /// Counts a packet that some points may have missed.
@@ -295,7 +297,7 @@ impl Tally {
         direction: Direction,
         earliest: &mut Earliest,
     ) {
-        if observations.is_sorted_by_key(|one| one.t_ns) {
+        if !self.has_shared_clocks || observations.is_sorted_by_key(|one| one.t_ns) {
             return;
         }
         for (up, down) in steps(self.topology.along(direction), observations) {
@@ -455,22 +457,22 @@ impl Tally {
         folded: &Folded,
     ) -> u128 {
         let place = self.ways.place_of(up.point, down.point);
-        place.map_or(0, |place| self.count_on(place, (up, down), kind, folded))
+        let crossing = place.and_then(|place| self.count_on(place, (up, down), kind, folded));
+        crossing.map_or(0, LinkCrossing::bit)
     }
 
     /// The same where the way between them is known.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each pair")]
+    #[inline(always)]
     fn count_on(
         &mut self,
         way: usize,
         (up, down): (&Observation, &Observation),
         kind: TrafficKind,
         folded: &Folded,
-    ) -> u128 {
+    ) -> Option<LinkCrossing> {
         let n_copies = folded.n_made_between(up, down);
-        let Some(crossing) = self.add_pair(way, (up, down), kind, n_copies) else {
-            return 0;
-        };
+        let crossing = self.add_pair(way, (up, down), kind, n_copies)?;
         if let Some(way) = self.ways.at(way) {
             let with_path = Direction::of(crossing.side == 0);
             let row = || SegmentRow::new(up, down, with_path, n_copies);
@@ -478,10 +480,12 @@ impl Tally {
             way.reordering
                 .push(up, down, PairKind::Packet, way.is_exact, row);
         }
-        crossing.bit()
+        Some(crossing)
     }
 
     /// Adds a pair to what is counted of its link, and returns that.
+    #[expect(clippy::inline_always, reason = "one straight way for each pair")]
+    #[inline(always)]
     fn add_pair(
         &mut self,
         way: usize,

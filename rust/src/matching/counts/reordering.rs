@@ -98,7 +98,8 @@ impl Default for Reordering {
 
 impl Reordering {
     /// Order is each point's own: alignment may wobble by more than packets are apart.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each pair")]
+    #[inline(always)]
     pub(crate) fn push(
         &mut self,
         up: &Observation,
@@ -122,11 +123,21 @@ impl Reordering {
             before: NOWHERE,
             after: NOWHERE,
         });
-        let flow = self.flows.entry(up.flow).or_insert(FlowOrder::NEW);
-        flow.queue(place, &mut self.waiting);
         self.n_waiting += 1;
+        match self.flows.get_mut(&up.flow) {
+            Some(flow) => flow.queue(place, &mut self.waiting),
+            None => self.begin(up.flow, place),
+        }
     }
 
+    #[cold]
+    fn begin(&mut self, flow: u64, place: u32) {
+        let mut new = FlowOrder::NEW;
+        new.queue(place, &mut self.waiting);
+        self.flows.insert(flow, new);
+    }
+
+    #[inline]
     fn hold(&mut self, arrival: Arrival) -> u32 {
         if let Some(free) = self.waiting.get_mut(self.free as usize) {
             let place = std::mem::replace(&mut self.free, free.after);

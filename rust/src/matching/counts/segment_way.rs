@@ -103,6 +103,11 @@ impl SegmentWays {
         place.filter(|place| *place < self.ways.len())
     }
 
+    /// Which segment the way at a place is of.
+    pub(crate) fn crossing(&self, place: usize) -> Option<LinkCrossing> {
+        self.ways.get(place).map(|way| way.crossing)
+    }
+
     /// The way at a place.
     #[inline]
     pub(crate) fn at(&mut self, place: usize) -> Option<&mut SegmentWay> {

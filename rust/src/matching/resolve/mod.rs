@@ -83,8 +83,7 @@ impl Resolver {
         if self.recurring.is_none() && self.is_plain(observations) {
             self.folded.clear();
             self.n_plain += observations.len() as u64;
-            let place = |one: &Observation| self.plan.place(direction, one.point);
-            observations.sort_unstable_by_key(|one| (place(one), one.aligned_ns, one.frame));
+            self.put_along(observations, direction);
             return sink.trajectory(observations, direction, &self.folded);
         }
         self.resolve_directed(observations, direction, sink);
@@ -131,6 +130,21 @@ impl Resolver {
             }
         }
         to_ns.saturating_sub(from_ns) <= self.plain_ns && points_are_distinct(observations)
+    }
+
+    /// Puts observations of one packet in the order of the points that it passed: most are in that order, or
+    /// in the opposite one.
+    #[inline]
+    fn put_along(&self, observations: &mut [Observation], direction: Direction) {
+        let place = |one: &Observation| self.plan.place(direction, one.point);
+        let is_before = |one: &Observation, next: &Observation| place(one) < place(next);
+        if observations.is_sorted_by(is_before) {
+            return;
+        }
+        observations.reverse();
+        if !observations.is_sorted_by(is_before) {
+            observations.sort_unstable_by_key(|one| (place(one), one.aligned_ns, one.frame));
+        }
     }
 
     /// Observations of packets that each point saw once, all within the time of one packet.

@@ -52,7 +52,8 @@ impl<'a> Datagrams<'a> {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
     pub(crate) fn place(&self, packet: &Packet, bytes: &[u8], identity: &Identity) -> Placed {
         let by = |choice, range| Placed {
             choice,
@@ -146,7 +147,7 @@ mod tests {
                 0,
                 &mut packet,
             );
-            let identity = identify(&packet, bytes, prefixes, Seed::PUBLIC);
+            let identity = identify(&packet, bytes, prefixes, Seed::PUBLIC, false);
             let plan = Plan {
                 fragmented: HashedMap::from_iter([(identity.pair, least)]),
                 ..Plan::default()
