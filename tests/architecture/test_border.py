@@ -134,9 +134,9 @@ def test_what_the_core_reads_has_the_names_of_its_structs(kind: type) -> None:
 
 
 GIVEN = {
-    Latencies: ("Latencies", set()),
+    Latencies: ("Blocks", {"histogram", "blocks"}),
     EndCounts: ("EndTally", set()),
-    LinkCounts: ("LinkTally", {"spills"}),
+    LinkCounts: ("LinkTally", {"spills", "histogram"}),
     MissedCounts: ("Missed", set()),
     TriangleCounts: ("Closed", set()),
     OpenTriangle: ("OpenTriangle", set()),

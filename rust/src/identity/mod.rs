@@ -143,7 +143,7 @@ pub fn identify(
         packet,
         bytes,
         prefixes,
-        Asked {
+        Wanted {
             seed,
             range_and_message,
             tells_ends,
@@ -153,7 +153,7 @@ pub fn identify(
 
 /// What is asked of an identity.
 #[derive(Clone, Copy)]
-struct Asked {
+struct Wanted {
     seed: Seed,
     range_and_message: bool,
     /// Its key tells apart flows of one name, see [`ends_digest`].
@@ -173,7 +173,7 @@ pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed)
         packet,
         bytes,
         prefixes,
-        Asked {
+        Wanted {
             seed,
             range_and_message,
             tells_ends,
@@ -188,7 +188,7 @@ pub fn recognise(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, seed: Seed)
 )]
 #[expect(clippy::inline_always, reason = "likewise")]
 #[inline(always)]
-fn by_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, asked: Asked) -> Identity {
+fn by_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, asked: Wanted) -> Identity {
     match (packet.ip_version, packet.protocol, packet.fragment) {
         (4, TCP, 0) => of_kind(packet, bytes, prefixes, asked),
         (4, UDP, 0) => of_kind(packet, bytes, prefixes, asked),
@@ -197,13 +197,13 @@ fn by_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, asked: Asked) -> 
 }
 
 #[inline(never)]
-fn of_other_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, asked: Asked) -> Identity {
+fn of_other_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, asked: Wanted) -> Identity {
     of_kind(packet, bytes, prefixes, asked)
 }
 
 #[expect(clippy::inline_always, reason = "likewise")]
 #[inline(always)]
-fn of_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, asked: Asked) -> Identity {
+fn of_kind(packet: &Packet, bytes: &[u8], prefixes: &Prefixes, asked: Wanted) -> Identity {
     let prefix = prefix_of(packet, prefixes);
     let whole = packet.transport(bytes);
     let transport = whole.get(..prefix).unwrap_or(whole);

@@ -10,7 +10,7 @@ use crate::matching::observation::{FrameId, Observation};
 use crate::matching::outcome::reasons::Reason;
 use crate::matching::outcome::{Counts, Outbox, Outcome, Status};
 use crate::matching::streams::Alias;
-use crate::matching::streams::fragment_bytes::Datagrams;
+use crate::matching::streams::fragment_bytes::{Datagrams, Placed};
 use crate::plan::{Direction, Plan};
 use crate::reading::ReadOutcome;
 use crate::wire::Packet;
@@ -225,19 +225,26 @@ impl<'a> Stage<'a> {
             evidence: Evidence::of(self.plan, packet, told, placed.range),
             message: identity.message,
         };
+        self.hand_over(&observation, &placed);
+        if self.to.are_apart {
+            self.put(frame, None);
+        }
+    }
+
+    /// Puts an observation into the block of its partition.
+    #[expect(clippy::inline_always, reason = "one straight way for each frame")]
+    #[inline(always)]
+    fn hand_over(&mut self, observation: &Observation, placed: &Placed) {
         // the high bits choose: the low ones are the partition's own hash table's
         let n = self.blocks.len().max(1) as u64;
         let index = usize::try_from((placed.choice >> 32) % n).unwrap_or(0);
         if let Some((observations, aliases)) = self.blocks.get_mut(index) {
             // most datagrams have one name
             if let Some(name) = placed.alias {
-                aliases.push(Alias::new(self.plan, observation, name));
+                aliases.push(Alias::new(self.plan, *observation, name));
             }
             // a push would move it field by field
-            observations.extend_from_slice(std::slice::from_ref(&observation));
-        }
-        if self.to.are_apart {
-            self.put(frame, None);
+            observations.extend_from_slice(std::slice::from_ref(observation));
         }
     }
 

@@ -137,15 +137,7 @@ pub(super) fn select(
         let is_settled = capture.is_settled();
         read_on(&mut capture, progress, |frame| {
             limits.check(frame, path, at_byte)?;
-            match reading.see_plain(Asked::Packet, frame, &mut history, &mut packet) {
-                Ok(identity) => selection.take_packet(frame, &packet, &identity, reading),
-                Err(time) => {
-                    let (mut seen, whole) =
-                        reading.see_other(Asked::Packet, time, frame, &mut history, &mut packet);
-                    reading.translate(file, frame, &mut seen);
-                    selection.take(frame, &whole, &packet, &seen, reading);
-                }
-            }
+            selection.take_next((file, reading), frame, &mut history, &mut packet);
             Ok(())
         })?;
         if !is_begun {
@@ -208,6 +200,26 @@ impl Selection {
         }
         let slot = self.interfaces.get_mut(index)?;
         Some(slot.get_or_insert_with(|| InterfaceFacts::new(frame)))
+    }
+
+    /// Takes the next frame of a file.
+    #[inline]
+    fn take_next(
+        &mut self,
+        (file, reading): (usize, &Reading),
+        frame: &mut Frame<'_>,
+        history: &mut History,
+        packet: &mut Packet,
+    ) {
+        match reading.see_plain(Asked::Packet, frame, history, packet) {
+            Ok(identity) => self.take_packet(frame, packet, &identity, reading),
+            Err(time) => {
+                let (mut seen, whole) =
+                    reading.see_other(Asked::Packet, time, frame, history, packet);
+                reading.translate(file, frame, &mut seen);
+                self.take(frame, &whole, packet, &seen, reading);
+            }
+        }
     }
 
     /// Takes the next frame, which is a packet that needs nothing but itself.
