@@ -8,10 +8,10 @@
 
 use crate::matching::evidence::Evidence;
 use crate::matching::observation::Observation;
+use crate::matching::resolve::continuation::{Continuations, Tip};
 use crate::matching::resolve::piece::Piece;
 use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::{Direction, Plan};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A piece whose end stands for a loss, or for one that may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +27,30 @@ pub(crate) fn lost_untold(plan: &Plan, direction: Direction, pieces: &[Piece]) -
     if !pieces.iter().any(|piece| piece.has_doubtful_end) {
         return Vec::new();
     }
-    let counted = count_along(plan, direction, pieces);
+    let tips = PieceTips::of(plan, direction, pieces);
+    let counted = tips.continued(plan, pieces);
+    let has_entered = counted.have_entered(&tips, plan.entry(direction), pieces);
     let lost = |is_certain: bool| {
-        move |(_, piece, has_entered): PieceEnd| LostUntold {
+        let has_entered = &has_entered;
+        move |piece: usize| LostUntold {
             piece,
-            has_entered,
+            has_entered: has_entered.get(piece) == Some(&true),
             is_certain,
         }
     };
-    let maybe = counted.hidden.into_iter().chain(counted.of_copies.left());
-    let certain = counted.ends.left().map(lost(true));
+    let left = |ends: &[Tip]| {
+        let left = ends.iter().map(|end| end.piece);
+        left.filter(|piece| counted.all.after(*piece).is_none())
+            .collect::<Vec<usize>>()
+    };
+    let certain = left(&tips.ends);
+    let is_certain = counted.all.is_most();
+    let maybe = counted
+        .hidden
+        .iter()
+        .copied()
+        .chain(left(&tips.ends_of_copies));
+    let certain = certain.into_iter().map(lost(is_certain));
     certain.chain(maybe.map(lost(false))).collect()
 }
 
@@ -52,142 +66,125 @@ pub(crate) fn doubt_ends(plan: &Plan, direction: Direction, pieces: &mut [Piece]
             first.evidence.add(Evidence::BEGINS_IN_DOUBT);
         }
     }
-    let mut certain = OpenEnds::new(plan);
-    for (index, piece) in pieces.iter().enumerate() {
-        let is_certain = !piece.is_open() && !piece.may_be_copy();
-        if let Some(last) = piece.observations.last().filter(|_| is_certain) {
-            let place = plan.place(direction, last.point);
-            certain.add(place, (last.aligned_ns, index, true));
-        }
-    }
-    for (at, head) in count_along(plan, direction, pieces).beginnings {
-        let is_captured = plan.phantom_frac(direction, head.point) <= NO_DOUBT;
-        let end = is_captured.then(|| certain.take(at, head.aligned_ns));
-        if let Some((_, index, _)) = end.flatten()
-            && let Some(piece) = pieces.get_mut(index)
+    let tips = PieceTips::of(plan, direction, pieces);
+    let mut all = tips.continued(plan, pieces).all;
+    let heads = tips.heads.iter().chain(&tips.heads_of_copies);
+    let is_unexplained = |head: &&Tip| {
+        let piece = pieces.get(head.piece);
+        let first = piece.and_then(|piece| piece.observations.first());
+        piece.is_some_and(|piece| piece.has_doubtful_start)
+            && all.before(head.piece).is_none()
+            && first.is_some_and(|one| plan.phantom_frac(direction, one.point) <= NO_DOUBT)
+    };
+    let unexplained: Vec<Tip> = heads.filter(is_unexplained).copied().collect();
+    all.extend(&unexplained, &tips.certain_ends, within_ns(plan));
+    for end in &tips.certain_ends {
+        if let Some(piece) = pieces.get_mut(end.piece)
+            && all.after(end.piece).is_some()
         {
             piece.has_doubtful_end = true;
         }
     }
 }
 
-/// Ends in doubt that nothing continued, and beginnings in doubt that continue none of them, with their
-/// places.
-struct PieceBalance {
-    ends: OpenEnds,
-    /// Those of what may be copies.
-    of_copies: OpenEnds,
-    /// Those that only what may be a copy continues.
-    hidden: Vec<PieceEnd>,
-    beginnings: Vec<(i64, Observation)>,
+/// Where the pieces of one identity begin and end, in order of place and time: those that can continue
+/// another, and those of which it is open whether they go on, or which seem lost.
+#[derive(Default)]
+struct PieceTips {
+    heads: Vec<Tip>,
+    heads_of_copies: Vec<Tip>,
+    ends: Vec<Tip>,
+    ends_of_copies: Vec<Tip>,
+    certain_ends: Vec<Tip>,
 }
 
-impl PieceBalance {
-    fn new(plan: &Plan) -> Self {
-        Self {
-            ends: OpenEnds::new(plan),
-            of_copies: OpenEnds::new(plan),
-            hidden: Vec::new(),
-            beginnings: Vec::new(),
-        }
-    }
-
-    /// Finds what the beginning of a piece continues.
-    fn begin(&mut self, piece: &Piece, (at, head): (i64, &Observation)) -> Option<PieceEnd> {
-        let end = self.ends.take(at, head.aligned_ns);
-        if piece.may_begin_as_copy() {
-            self.hidden.extend(end);
-        }
-        if end.is_none() {
-            self.of_copies.take(at, head.aligned_ns);
-            let in_doubt = piece.has_doubtful_start.then_some((at, *head));
-            self.beginnings.extend(in_doubt);
-        }
-        end
-    }
-}
-
-/// Goes along the way: each beginning continues an end in doubt before it, if one is left.
-fn count_along(plan: &Plan, direction: Direction, pieces: &[Piece]) -> PieceBalance {
-    let place = |at: u16| plan.place(direction, at);
-    let first_of = |piece: &Piece| piece.observations.first().map(|one| place(one.point));
-    let mut along: Vec<(usize, &Piece)> = pieces.iter().enumerate().collect();
-    // what a piece may continue ended at an earlier place, so it is known already; copies come last
-    along.sort_by_key(|(_, piece)| (first_of(piece), piece.may_begin_as_copy()));
-    let first = along.first().and_then(|(_, piece)| first_of(piece));
-    let entry = plan.entry(direction);
-    let mut counted = PieceBalance::new(plan);
-    for (index, piece) in along {
-        let [head, ..] = piece.observations.as_slice() else {
-            continue;
+impl PieceTips {
+    fn of(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Self {
+        let mut tips = Self::default();
+        let tip = |piece: usize, one: &Observation| Tip {
+            place: plan.place(direction, one.point),
+            at_ns: one.aligned_ns,
+            piece,
         };
-        let at = place(head.point);
-        let mut has_entered = Some(head.point) == entry;
-        if Some(at) > first {
-            let end = counted.begin(piece, (at, head));
-            has_entered = end.is_some_and(|(_, _, has_entered)| has_entered);
-        }
-        if let Some(last) = piece.observations.last()
-            && piece.is_open()
-        {
-            let ends = if piece.may_be_copy() {
-                &mut counted.of_copies
-            } else {
-                &mut counted.ends
+        for (index, piece) in pieces.iter().enumerate() {
+            let [first, ..] = piece.observations.as_slice() else {
+                continue;
             };
-            ends.add(place(last.point), (last.aligned_ns, index, has_entered));
+            let heads = if piece.may_begin_as_copy() {
+                &mut tips.heads_of_copies
+            } else {
+                &mut tips.heads
+            };
+            heads.push(tip(index, first));
+            let ends = match (piece.is_open(), piece.may_be_copy()) {
+                (true, false) => &mut tips.ends,
+                (true, true) => &mut tips.ends_of_copies,
+                (false, false) => &mut tips.certain_ends,
+                (false, true) => continue,
+            };
+            ends.extend(piece.observations.last().map(|last| tip(index, last)));
         }
+        for sorted in [&mut tips.heads, &mut tips.heads_of_copies] {
+            sorted.sort_unstable();
+        }
+        tips
     }
-    counted
+
+    /// As many ends in doubt as may be go on: in what is no copy first, then in what may be one; what
+    /// is left begins what may be a copy of another.
+    fn continued(&self, plan: &Plan, pieces: &[Piece]) -> Counted {
+        let mut all = Continuations::none(pieces.len());
+        all.extend(&self.heads, &self.ends, within_ns(plan));
+        let is_left = |end: &&Tip| all.after(end.piece).is_none();
+        let left: Vec<usize> = self
+            .ends
+            .iter()
+            .filter(is_left)
+            .map(|end| end.piece)
+            .collect();
+        all.extend(&self.heads_of_copies, &self.ends, within_ns(plan));
+        let hidden = left.into_iter().filter(|piece| all.after(*piece).is_some());
+        let hidden = hidden.collect();
+        let heads = [self.heads.as_slice(), &self.heads_of_copies].concat();
+        all.extend(&heads, &self.ends_of_copies, within_ns(plan));
+        Counted { all, hidden }
+    }
 }
 
-/// When an end is, of which piece, and whether that had entered.
-type PieceEnd = (i64, usize, bool);
-
-/// Ends that nothing continued so far.
-struct OpenEnds {
-    /// How far apart two observations of one packet are, usually and at most.
-    within_ns: [i64; 2],
-    at: BTreeMap<i64, BTreeSet<PieceEnd>>,
+/// What continues what.
+struct Counted {
+    all: Continuations,
+    /// Ends that only what may be a copy continues.
+    hidden: Vec<usize>,
 }
 
-impl OpenEnds {
-    fn new(plan: &Plan) -> Self {
-        Self {
-            within_ns: [plan.usual_ns.min(plan.wide_ns), plan.wide_ns],
-            at: BTreeMap::new(),
-        }
-    }
-
-    fn add(&mut self, place: i64, end: PieceEnd) {
-        self.at.entry(place).or_default().insert(end);
-    }
-
-    /// Takes an end that what begins here and now may continue: one that is usually near before others, of
-    /// those one at the nearest place, the latest before it, or the next one.
-    fn take(&mut self, place: i64, at_ns: i64) -> Option<PieceEnd> {
-        let [usual_ns, wide_ns] = self.within_ns;
-        let near = self.take_within(place, at_ns, usual_ns);
-        near.or_else(|| self.take_within(place, at_ns, wide_ns))
-    }
-
-    fn take_within(&mut self, place: i64, at_ns: i64, within_ns: i64) -> Option<PieceEnd> {
-        let near = |end: &&PieceEnd| end.0.abs_diff(at_ns) <= within_ns.unsigned_abs();
-        for ends in self.at.range_mut(..place).rev().map(|(_, ends)| ends) {
-            let now = (at_ns, usize::MAX, true);
-            let before = ends.range(..=now).next_back().filter(near);
-            let found = before.or_else(|| ends.range(now..).next().filter(near));
-            if let Some(end) = found.copied() {
-                ends.remove(&end);
-                return Some(end);
+impl Counted {
+    /// Per piece, whether its packet had entered the whole path: there it began, or what it continues did.
+    fn have_entered(&self, tips: &PieceTips, entry: Option<u16>, pieces: &[Piece]) -> Vec<bool> {
+        let mut heads = [tips.heads.as_slice(), &tips.heads_of_copies].concat();
+        // what a piece continues began at an earlier place
+        heads.sort_unstable();
+        let mut found = vec![false; pieces.len()];
+        for head in heads {
+            let first = pieces
+                .get(head.piece)
+                .and_then(|piece| piece.observations.first());
+            let is_at_entry = first.is_some_and(|one| Some(one.point) == entry);
+            let before = self
+                .all
+                .before(head.piece)
+                .and_then(|one| found.get(one).copied());
+            if let Some(one) = found.get_mut(head.piece) {
+                *one = is_at_entry || before == Some(true);
             }
         }
-        None
+        found
     }
+}
 
-    fn left(self) -> impl Iterator<Item = PieceEnd> {
-        self.at.into_values().flatten()
-    }
+/// How far apart two observations of one packet are, usually and at most.
+fn within_ns(plan: &Plan) -> [i64; 2] {
+    [plan.usual_ns.min(plan.wide_ns), plan.wide_ns]
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 pub(crate) mod assign;
 pub(crate) mod components;
+pub(crate) mod continuation;
 pub(crate) mod copies;
 pub(crate) mod density;
 pub(crate) mod direction;
