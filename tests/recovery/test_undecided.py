@@ -159,3 +159,26 @@ def test_where_all_are_told_apart_nothing_is_wider(scratch: Path) -> None:
     for row, _ in merged("requests-and-responses", 8_000, 1, scratch):
         if not row["n_undecided"]:
             assert row["mean_least_ns"] == row["mean_ns"] == row["mean_most_ns"]
+
+
+@pytest.mark.parametrize("missed_share", [0.02, 0.1])
+@pytest.mark.parametrize("spacing_ns", [4_000, 12_000, 40_000])
+@pytest.mark.parametrize("n_points", [3, 4])
+def test_nothing_is_lost_where_points_between_miss_and_all_arrives(
+    n_points: int, spacing_ns: int, missed_share: float, tmp_path: Path
+) -> None:
+    """As many equal packets arrive as set out, whichever they are."""
+    between = tuple(range(1, n_points - 1))
+    scenario = Twins(
+        spacing_ns=spacing_ns,
+        n=1_500,
+        n_points=n_points,
+        missed_share=missed_share,
+        missed_at=between,
+    )
+    files = save(capture(scenario), tmp_path)
+    with pcaplat.merge(files, same_clock=["all"], keep_rows=False) as result:
+        rows = result.document["segments"]
+    found = [row["n_lost"] for row in rows if row["class"] == "packet"]
+    assert len(found) == 2 * n_points
+    assert found == [0] * len(found)

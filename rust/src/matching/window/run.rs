@@ -36,8 +36,17 @@ impl RunRules {
         let is_gap = |two: &[Observation]| gap_ns(two) > self.gap_ns;
         let before = run.windows(2).rposition(is_gap);
         let at_gap = before.map(|before| before + 1);
-        at_gap.or_else(|| is_crowded.then_some(run.len()))
+        at_gap.or_else(|| is_crowded.then(|| widest_gap(run)))
     }
+}
+
+/// How many observations are before the widest gap of the later half, where a cut parts fewest packets.
+fn widest_gap(run: &[Observation]) -> usize {
+    let half = run.len() / 2;
+    let later = run.get(half..).unwrap_or_default().windows(2).enumerate();
+    let widest = later.max_by_key(|(_, two)| gap_ns(two));
+    let widest = widest.filter(|(_, two)| gap_ns(two) > 0);
+    widest.map_or(run.len(), |(before, _)| half + before + 1)
 }
 
 fn span_ns(run: &[Observation]) -> i64 {
@@ -81,5 +90,14 @@ mod tests {
         assert_eq!(RULES.cut(&at(&dense)), None);
         let crowd = vec![0; LONG_RUN + 1];
         assert_eq!(RULES.cut(&at(&crowd)), Some(LONG_RUN + 1));
+    }
+
+    #[test]
+    fn a_crowd_without_such_a_gap_is_cut_at_the_widest_of_its_later_half() {
+        let mut crowd = vec![0; LONG_RUN / 2];
+        crowd.extend(vec![9; LONG_RUN / 4]);
+        crowd.extend(vec![12; LONG_RUN / 4]);
+        crowd.extend([13, 13]);
+        assert_eq!(RULES.cut(&at(&crowd)), Some(LONG_RUN / 4 * 3));
     }
 }
