@@ -1,4 +1,4 @@
-"""Traffic of which nothing can be followed, because every packet equals another beside it."""
+"""Traffic of which nothing can be followed, because every packet equals two others beside it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 START_NS, APART_NS, TWIN_NS = 1_760_000_000_000_000_000, 100_000, 3_000
-N_TWINS = 1_000
+N_TRIPLETS = 700
 
 
 def _frame(number: int) -> bytes:
@@ -37,11 +37,12 @@ def _save(path: Path, frames: list[tuple[int, bytes]]) -> str:
 def test_equal_frames_are_said_to_be_why_nothing_is_followed(tmp_path: Path) -> None:
     chance = np.random.default_rng(1)
     here, there = [], []
-    for number in range(2 * N_TWINS):
-        t_ns = START_NS + number // 2 * APART_NS + number % 2 * TWIN_NS
-        here.append((t_ns, _frame(number // 2)))
-        if chance.random() > 0.01:
-            there.append((t_ns + 20_000 + int(chance.integers(1_000)), _frame(number // 2)))
+    # two of each would be what a mirror of both directions makes of one
+    for number in range(3 * N_TRIPLETS):
+        t_ns = START_NS + number // 3 * APART_NS + number % 3 * TWIN_NS
+        here.append((t_ns, _frame(number // 3)))
+        if chance.random() > 0.35:
+            there.append((t_ns + 20_000 + int(chance.integers(1_000)), _frame(number // 3)))
     files = [_save(tmp_path / "a.pcap", here), _save(tmp_path / "b.pcap", there)]
     n_frames = len(here) + len(there)
     with pytest.raises(EvidenceError, match=r"frames equal others .*; capture whole") as caught:

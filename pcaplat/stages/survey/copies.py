@@ -8,11 +8,14 @@ import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.band import Copies
-from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations, among
+from pcaplat.stages.survey.observations import (
+    COPIES_WITHIN_NS,
+    ENOUGH,
+    Observations,
+    among,
+    sees_all_twice,
+)
 from pcaplat.stages.survey.path_order.routes import Routes
-
-ENOUGH = 20
-"""Copies below which their delay is not known."""
 
 MARGIN_NS = 300
 """What is added to the delays that were seen, beside half their spread."""
@@ -45,7 +48,8 @@ def find_copies(
 ) -> list[Copies]:
     """Tell for each point how many of its packets it saw again soon after.
 
-    Only of those that another point saw once: packets that repeat themselves are seen several
+    A point that sees nearly all of its packets exactly twice sees copies, whatever others see. Else
+    only those count that another point saw once: packets that repeat themselves are seen several
     times everywhere. Two of them of which one was lost are seen twice up to there, so where enough
     are such, only packets count that came from another point and that none before saw twice. Where
     there are not, copies are told if any of those is one, or if equal packets explain fewer.
@@ -97,18 +101,21 @@ def _n_explained(run: KeyRun, once: "Counted", everywhere: "Counted", reach: "Co
 
 
 def _best(every: KeyRun, arrived: Sequence[KeyRun], once: "Counted", n_explained: float) -> Copies:
-    """From what arrived alone once, if that is not too little."""
-    every = every.at(once.of_keys(every.key) > (every.n == 1))
+    """From all, if nearly all come twice; else from what arrived alone once, if that is enough."""
+    is_twice = every.is_twice()
+    if sees_all_twice(is_twice):
+        return _copies(len(is_twice), every.gap_ns[is_twice])
+    told = every.at(once.of_keys(every.key) > (every.n == 1))
     alone = [one.at(once.of_keys(one.key) > (one.n == 1)) for one in arrived]
     n_alone = sum(len(one.key) for one in alone)
     gaps_of_alone_ns = [one.gap_ns[one.is_twice()] for one in alone]
-    if n_alone >= max(ENOUGH, len(every.key) // 4):
+    if n_alone >= max(ENOUGH, len(told.key) // 4):
         return _copies(n_alone, np.concatenate(gaps_of_alone_ns))
-    gap_ns = every.gap_ns[every.is_twice()]
+    gap_ns = told.gap_ns[told.is_twice()]
     is_explained = len(gap_ns) <= n_explained + SURELY_MORE * sqrt(n_explained)
     if is_explained and not any(map(len, gaps_of_alone_ns)):
         return Copies()
-    return _copies(len(every.key), gap_ns)
+    return _copies(len(told.key), gap_ns)
 
 
 class Counted(NamedTuple):

@@ -172,8 +172,8 @@ def _copied(
         if copies.copied_frac < COPIED_FRAC:
             continue
         text = (
-            f"{format_frac(copies.copied_frac)} of the packets that other points saw once were "
-            f"seen twice here, within {format_ns(copies.hi_ns)}"
+            f"{format_frac(copies.copied_frac)} of the packets were seen twice here, "
+            f"within {format_ns(copies.hi_ns)}"
         )
         between = [other for other in component if _is_between(findings, seen, point, other)]
         if between:

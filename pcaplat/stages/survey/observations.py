@@ -14,6 +14,12 @@ from pcaplat.records import dataclass
 COPIES_WITHIN_NS = 2_000_000
 """Copies of a frame at one point lie within this (docs/method/match.md)."""
 
+ENOUGH = 20
+"""Copies below which little is known of them."""
+
+NEARLY_ALL = 0.9
+"""A point that sees such a share of its packets exactly twice sees all of them so."""
+
 ANY_PART = -1
 """Flows of divided files began somewhere in the file; its points share a clock."""
 
@@ -151,7 +157,8 @@ def unique_observations(points: list[Observations]) -> list[Observations]:
     """Keep of every point the packets it saw once, copies folded into the first.
 
     Same bytes soon after are a copy only where some point saw the packet once and none saw it far
-    apart, or where the frames are equal to the byte and numbered.
+    apart, where the point sees nearly all packets twice, or where the frames are equal to the byte
+    and numbered.
 
     Returns:
         Per point its unique packets, ascending by key.
@@ -182,5 +189,25 @@ def _unique_runs(key: Ints, owner: Ints, t_ns: Ints, tag: Ints) -> Ints:
     never_far = np.logical_and.reduceat(all_close, key_starts)
     n_points = np.diff(np.append(key_starts, len(n)))
     is_one_packet = np.repeat(seen_once & never_far, n_points)
-    found: Ints = starts[(n == 1) | is_one_packet | (all_close & all_equal)]
+    is_twice = all_close & (n == 2)  # noqa: PLR2004
+    is_told = (n == 1) | is_one_packet | (all_close & all_equal)
+    # there, once is the first time or the second
+    is_told = np.where(_at_doubling(owner[starts], is_twice), is_twice, is_told)
+    found: Ints = starts[is_told]
     return found
+
+
+def _at_doubling(owner: Ints, is_twice: Bools) -> Bools:
+    """Which runs are of points that see nearly all packets twice."""
+    points = np.unique(owner)
+    doubling = [point for point in points if sees_all_twice(is_twice[owner == point])]
+    return np.isin(owner, doubling)
+
+
+def sees_all_twice(is_twice: Bools) -> bool:
+    """Tell whether a point sees nearly all of its packets exactly twice, soon after each other.
+
+    Its mirror then copies all it sees, whatever other points see: packets that equal each other
+    by chance, or because a flow repeats itself, do not come in twos.
+    """
+    return int(is_twice.sum()) >= max(ENOUGH, NEARLY_ALL * len(is_twice))

@@ -77,6 +77,14 @@ impl Band {
         self.outside_frac / 2.0 * part * per_us(apart_ns)
     }
 
+    /// Whether a residual is in the band, and not far rarer than the most frequent ones.
+    #[must_use]
+    pub fn is_frequent(&self, residual_ns: i64) -> bool {
+        const RARE: f64 = 0.01;
+        let most = self.density.iter().copied().fold(0.0, f64::max);
+        self.admits(residual_ns) && self.density_at(residual_ns) >= RARE * most
+    }
+
     /// Relative density at a residual.
     #[must_use]
     pub fn density_at(&self, residual_ns: i64) -> f64 {

@@ -234,14 +234,18 @@ def test_a_copy_whose_points_have_changed_names_is_refused(
 
 
 def test_goodput_is_said_to_hold_what_was_sent_again(validate: Validate, tmp_path: Path) -> None:
-    """Each segment is sent twice: RFC 2647 does not count the second one."""
+    """Most segments are sent twice: RFC 2647 does not count the second one.
+
+    If all were, they would look like the copies of a mirror, and count once.
+    """
     for number in range(N_RUNS):
         run = replace(run_of(number), protocol=TCP, n_bytes=1_000, gap_ns=400_000)
         folder = run.save(tmp_path / "runs" / f"run{number}")
         for file in folder.iterdir():
-            again = ((t_ns + 200_000, data) for t_ns, data in records(file))
-            rewrite(file, sorted([*records(file), *again]))
-    path = write_claims(tmp_path, claim('at_least = 30\nunit = "Mb/s"', metric="goodput"))
+            once = list(records(file))
+            again = [(t_ns + 200_000, data) for at, (t_ns, data) in enumerate(once) if at % 4]
+            rewrite(file, sorted([*once, *again]))
+    path = write_claims(tmp_path, claim('at_least = 25\nunit = "Mb/s"', metric="goodput"))
     (row,) = validate(path, tmp_path / "runs", *ONE_CLOCK)
     assert row["verdict"] == "held"
     assert any("retransmissions" in text for text in row["assumes"])

@@ -64,6 +64,22 @@ impl Folded {
             .map(|(_, copy)| copy)
     }
 
+    /// Of one packet's observations the first copy where there is one, which the original is then a copy of.
+    pub(crate) fn seconds_of(&self, kept: &[Observation]) -> (Vec<Observation>, Self) {
+        let mut folded = Vec::new();
+        let second_of = |original: &Observation| {
+            let mut copies = self.copies_of(original);
+            let second = *copies.next().unwrap_or(original);
+            let others = copies.chain((second.frame != original.frame).then_some(original));
+            folded.extend(others.map(|copy| (second.frame, *copy)));
+            second
+        };
+        let mut seconds: Vec<Observation> = kept.iter().map(second_of).collect();
+        seconds.sort_by_key(|observation| (observation.aligned_ns, observation.frame));
+        folded.sort_unstable_by_key(|(original, copy)| (*original, copy.frame));
+        (seconds, Self(folded))
+    }
+
     /// Copies of a packet at the end of a segment beyond those at its beginning.
     pub(crate) fn n_made_between(&self, up: &Observation, down: &Observation) -> u64 {
         if self.is_empty() {

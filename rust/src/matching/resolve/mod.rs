@@ -7,6 +7,7 @@ pub(crate) mod continuation;
 pub(crate) mod copies;
 pub(crate) mod density;
 pub(crate) mod direction;
+pub(crate) mod doubling;
 pub(crate) mod join_pieces;
 pub(crate) mod known_losses;
 pub(crate) mod piece;
@@ -21,9 +22,10 @@ use crate::matching::evidence::{By, Evidence};
 use crate::matching::late::alone::{alone_anywhere_ns, is_one};
 use crate::matching::observation::Observation;
 use crate::matching::resolve::assign::Cluster;
-use crate::matching::resolve::copies::{CopyRules, Folded, NEARLY_ALL};
+use crate::matching::resolve::copies::{CopyRules, Folded};
 use crate::matching::resolve::density::{density_of, points_are_distinct};
 use crate::matching::resolve::direction::Votes;
+use crate::matching::resolve::doubling::sees_twice;
 use crate::matching::resolve::join_pieces::join_leftovers;
 use crate::matching::resolve::known_losses::{doubt_ends, lost_untold};
 use crate::matching::resolve::piece::{Piece, Sink};
@@ -41,6 +43,8 @@ pub(crate) struct Resolver {
     gap_ns: i64,
     /// Observations that are alone, and no farther apart, are one packet wherever they were seen.
     plain_ns: i64,
+    /// Some point sees nearly everything twice.
+    is_doubled: bool,
     folded: Folded,
     recurrence: Recurrence,
     /// How often identities like the present one were known to come again before it.
@@ -56,6 +60,7 @@ impl Resolver {
         Self {
             topology: Topology::new(&plan),
             plain_ns: alone_anywhere_ns(&plan).min(plan.horizon_ns),
+            is_doubled: plan.copies.iter().any(sees_twice),
             plan,
             votes: Votes::default(),
             gap_ns,
@@ -119,7 +124,7 @@ impl Resolver {
     /// packet. Most packets are so; what the rest of this file would say of them is the same.
     #[inline]
     fn is_plain(&self, observations: &[Observation]) -> bool {
-        let Some(first) = observations.first() else {
+        let Some(first) = observations.first().filter(|_| !self.is_doubled) else {
             return false;
         };
         let component = self.component(first);
@@ -207,7 +212,7 @@ impl Resolver {
         // of a flow whose packets are equal, one observation a point may still be of two packets
         let recurring = self.recurring;
         let is_alone = points_are_distinct(run);
-        if is_alone && recurring.is_none() {
+        if is_alone && recurring.is_none() && !self.is_doubled {
             return self.join(run, direction, sink);
         }
         let mut kept = if is_alone {
@@ -215,10 +220,14 @@ impl Resolver {
         } else {
             self.fold(run, direction, recurring.is_some())
         };
+        self.note_one_of_two(&kept, direction, sink);
         if !self.is_again {
             self.recurrence.note(&kept, self.plan.horizon_ns);
         }
         let is_one = points_are_distinct(&kept);
+        if is_one && let Some(pieces) = self.without_seconds(direction, &kept) {
+            return self.hand_out(&pieces, direction, sink);
+        }
         if is_one && recurring.is_none() {
             return self.join(&mut kept, direction, sink);
         }
@@ -313,7 +322,10 @@ impl Resolver {
             place: &|observation| self.plan.place(direction, observation.point),
             repeats,
         };
-        let kept = folded.fold(run, &rules);
+        let mut kept = folded.fold(run, &rules);
+        if let Some(seconds) = self.seconds_seen(direction, &kept, &folded) {
+            (kept, folded) = seconds;
+        }
         if self.is_mixed(direction, &kept, &folded) {
             folded.clear();
             self.folded = folded;
@@ -323,6 +335,23 @@ impl Resolver {
         kept
     }
 
+    /// How many observations do not lie as those of one packet usually do to the one before.
+    fn n_unusual(&self, direction: Direction, kept: &[Observation]) -> usize {
+        let is_unusual = |two: &&[Observation]| {
+            let [up, down] = two else { return false };
+            let band = self.plan.band(direction, up.point, down.point);
+            band.is_none_or(|band| !band.is_frequent(later_ns(up, down)))
+        };
+        let along = self.along(direction, kept);
+        along.windows(2).filter(is_unusual).count()
+    }
+
+    fn along(&self, direction: Direction, kept: &[Observation]) -> Vec<Observation> {
+        let mut along = kept.to_vec();
+        along.sort_unstable_by_key(|observation| self.plan.place(direction, observation.point));
+        along
+    }
+
     /// Whether a copy follows where its original does not: then what was folded is two packets, each
     /// of which some points missed, or a packet and its double, which is timed by itself. Not where
     /// all packets are seen twice: there it is a packet that was slow, or fast.
@@ -330,9 +359,7 @@ impl Resolver {
         if folded.is_empty() || !points_are_distinct(kept) {
             return false;
         }
-        let mut along = kept.to_vec();
-        along.sort_unstable_by_key(|observation| self.plan.place(direction, observation.point));
-        along.windows(2).any(|two| {
+        self.along(direction, kept).windows(2).any(|two| {
             let [up, down] = two else { return false };
             let is_copied = |copy: &Observation| self.admits(direction, copy, down);
             let is_copy = |copy: &Observation| self.admits(direction, up, copy);
@@ -348,7 +375,7 @@ impl Resolver {
     fn is_sure(&self, original: &Observation, copy: &Observation) -> bool {
         let copies = self.plan.copies_at(copy.point);
         let gap_ns = copy.t_ns.saturating_sub(original.t_ns);
-        copies.copied_frac >= NEARLY_ALL && copies.admits(gap_ns)
+        sees_twice(&copies) && copies.admits(gap_ns)
     }
 
     /// One observation a point: one packet, as far as neighbours are close enough. Where much later ones may
