@@ -1,9 +1,12 @@
 //! Copies: frames of one packet that one point saw more than once.
 
-use crate::matching::resolve::resent::is_on_its_own_way;
+pub(crate) mod doubling;
+pub(crate) mod resent;
+
+use crate::matching::resolve::copies::resent::is_on_its_own_way;
 
 use crate::matching::observation::{FrameId, Observation};
-use crate::matching::resolve::resent::is_resend;
+use crate::matching::resolve::copies::resent::is_resend;
 use crate::plan::Copies;
 use std::collections::HashMap;
 

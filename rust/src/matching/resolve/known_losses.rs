@@ -6,9 +6,11 @@
 //!
 //! What may be a copy begins a packet or none, and ends one or none: what it continues, or ends, may be lost.
 
+pub(crate) mod continuation;
+
 use crate::matching::evidence::Evidence;
 use crate::matching::observation::Observation;
-use crate::matching::resolve::continuation::{Continuations, Tip};
+use crate::matching::resolve::known_losses::continuation::{Continuations, Tip};
 use crate::matching::resolve::piece::Piece;
 use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::{Direction, Plan};
@@ -132,7 +134,7 @@ impl PieceTips {
 
     /// As many ends in doubt as may be go on: in what is no copy first, then in what may be one; what
     /// is left begins what may be a copy of another.
-    fn continued(&self, plan: &Plan, pieces: &[Piece]) -> Counted {
+    fn continued(&self, plan: &Plan, pieces: &[Piece]) -> PieceBalance {
         let mut all = Continuations::none(pieces.len());
         all.extend(&self.heads, &self.ends, within_ns(plan));
         let is_left = |end: &&Tip| all.after(end.piece).is_none();
@@ -147,18 +149,18 @@ impl PieceTips {
         let hidden = hidden.collect();
         let heads = [self.heads.as_slice(), &self.heads_of_copies].concat();
         all.extend(&heads, &self.ends_of_copies, within_ns(plan));
-        Counted { all, hidden }
+        PieceBalance { all, hidden }
     }
 }
 
 /// What continues what.
-struct Counted {
+struct PieceBalance {
     all: Continuations,
     /// Ends that only what may be a copy continues.
     hidden: Vec<usize>,
 }
 
-impl Counted {
+impl PieceBalance {
     /// Per piece, whether its packet had entered the whole path: there it began, or what it continues did.
     fn have_entered(&self, tips: &PieceTips, entry: Option<u16>, pieces: &[Piece]) -> Vec<bool> {
         let mut heads = [tips.heads.as_slice(), &tips.heads_of_copies].concat();

@@ -18,7 +18,7 @@ pub(crate) fn sees_twice(copies: &Copies) -> bool {
 impl Resolver {
     /// The second observations of a packet instead of the first, with what they are copies of, where more of
     /// those lie as one packet does: one of its points saw the second only.
-    pub(super) fn seconds_seen(
+    pub(in crate::matching::resolve) fn seconds_seen(
         &self,
         direction: Direction,
         kept: &[Observation],
@@ -37,7 +37,7 @@ impl Resolver {
 
     /// Parts of a packet with second observations of which the first is missing: when the packet was there is
     /// not known. Each is apart from the rest, and whether it belongs to it is open.
-    pub(super) fn without_seconds(
+    pub(in crate::matching::resolve) fn without_seconds(
         &self,
         direction: Direction,
         kept: &[Observation],
@@ -84,7 +84,7 @@ impl Resolver {
 
     /// Of two observations one is missing at the next such point: if they were two packets that equal each
     /// other, one may be lost.
-    pub(super) fn note_one_of_two(
+    pub(in crate::matching::resolve) fn note_one_of_two(
         &self,
         kept: &[Observation],
         direction: Direction,
