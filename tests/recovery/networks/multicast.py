@@ -25,6 +25,9 @@ from tests.support.networks import START_NS, Edges, Network, Packet, both_ways, 
 SHARE = 6
 """One packet in so many goes to all."""
 
+SLOWER = 100
+"""At a rate so many times lower clocks drift by more than a packet takes while few packets pass."""
+
 
 def group_alone() -> Kind:
     """A sender and three receivers of one group, and nothing else."""
@@ -47,8 +50,11 @@ def conference() -> Kind:
     return Kind(pairs, takes_ns, ("port0", "port1"), talk=datagrams)
 
 
-def flooded(n: int, seed: int, *, has_own_clocks: bool) -> Network:
-    """A star of four ports; some frames are broadcasts, which leave by all the others."""
+def flooded(n: int, seed: int, *, has_own_clocks: bool, slower: int = 1) -> Network:
+    """A star of four ports; some frames are broadcasts, which leave by all the others.
+
+    Their rate may be some times lower than usual.
+    """
     kind = star(4)
     packets = talk(kind.pairs, n * (SHARE - 1) // SHARE, seed)
     chance = np.random.default_rng([seed, 7])
@@ -59,8 +65,14 @@ def flooded(n: int, seed: int, *, has_own_clocks: bool) -> Network:
         frame = datagram((host(port), "255.255.255.255"), (68, 67), at + 1, chance.bytes(240))
         t_ns = START_NS + at * SHARE * GAP_NS // 2 + int(chance.integers(GAP_NS))
         packets.append(Packet(t_ns, ways, b"\xff" * 6 + frame[6:], is_resent=True))
+    packets = [p._replace(t_ns=START_NS + (p.t_ns - START_NS) * slower) for p in packets]
     made = walk(packets, Edges(kind.takes_ns, lost={kind.loses: LOST}), seed)
     return with_clocks(made, has_own=has_own_clocks)
+
+
+def flooded_seldom(n: int, seed: int, *, has_own_clocks: bool) -> Network:
+    """The same at a low rate."""
+    return flooded(n, seed, has_own_clocks=has_own_clocks, slower=SLOWER)
 
 
 LINE = ("p1", "p2", "p3", "p4")
@@ -125,6 +137,7 @@ KINDS = {
     "a multicast group alone": group_alone().network,
     "star where each port sends to a group": conference().network,
     "star with broadcasts": flooded,
+    "star with broadcasts, seldom": flooded_seldom,
     "neighbour discovery": discovery,
     "hellos of a bridge on the way": bridged,
 }

@@ -62,6 +62,17 @@ def test_what_is_born_in_the_middle_goes_neither_way() -> None:
     assert ways(seen(later_ns=(-9_000, 5_000, 4_000)), (0, 0, 0, 0)) == {}
 
 
+def test_where_ways_part_the_order_tells_no_way_of_a_group() -> None:
+    """Two edges of a ring tell nothing: packets may have come by others than the path has."""
+    points = seen(later_ns=(3_000, 5_000, 4_000))
+    points[3] = replace(points[3], t_ns=points[2].t_ns + np.tile((900, -900), N // 2))
+    points[2] = replace(points[2], t_ns=points[1].t_ns + np.tile((900, -900), N // 2))
+    relations = relate(points)[0]
+    for edges, found in ((EDGES, {GROUP: True}), ([*EDGES, (2, 3)], {})):
+        segments = SegmentsSeen(relations, edges, Routes({}, [[0, 1, 2, 3]]), (0, 0, 0, 0))
+        assert with_groups(segments, points).toward == found
+
+
 def test_a_branch_that_hardly_any_packet_takes_is_none() -> None:
     points = seen(later_ns=(3_000, 5_000, 4_000))
     points[3] = points[3].at(np.arange(0, N, 3))

@@ -12,9 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats, Ints, distinct_columns, median
+from pcaplat.model.arrays import Ints, distinct_columns
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
+from pcaplat.stages.survey.delays.centres import fit_centre
 from pcaplat.stages.survey.delays.relations import Relations, Shared, between
 from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.stages.survey.path_order.groups import Way, goes_by_senders
@@ -29,9 +30,6 @@ AGREEING = 0.9
 
 AS_A_RULE = 0.8
 """A branch that a smaller share of the packets take is not one that all of them should."""
-
-BLOCK = 31
-"""Neighbours in time whose median is the usual difference."""
 
 CLEARLY = 0.5
 """How much nearer to the one direction's time than to the other's is clear."""
@@ -89,8 +87,9 @@ class SegmentsSeen:
             return np.array([goes.get(way, 0) for way in ways], np.int64)
         if not np.any(is_there) or not np.any(is_back):
             return np.zeros(len(both), np.int64)
-        to_far_ns = _usual_at(both.t_ns, unicast.at(is_there))
-        to_near_ns = _usual_at(both.t_ns, unicast.at(is_back))
+        there, back = unicast.at(is_there), unicast.at(is_back)
+        to_far_ns = fit_centre(there.t_ns, there.d_ns).at(both.t_ns)
+        to_near_ns = fit_centre(back.t_ns, back.d_ns).at(both.t_ns)
         to_far, to_near = np.abs(both.d_ns - to_far_ns), np.abs(both.d_ns - to_near_ns)
         is_apart = to_far_ns > to_near_ns
         is_far, is_near = to_far < CLEARLY * to_near, to_near < CLEARLY * to_far
@@ -105,37 +104,6 @@ class SegmentsSeen:
         return goes_by_senders(found)
 
 
-def _usual_at(t_ns: Ints, unicast: Shared) -> Floats:
-    """Median difference of unicast at some times, for clocks drift: of neighbours in time, ns."""
-    block = np.arange(len(unicast)) // BLOCK
-    starts = np.flatnonzero(np.diff(block, prepend=-1))
-    parts = [np.split(column, starts[1:]) for column in (unicast.t_ns, unicast.d_ns)]
-    start_ns, base_ns = int(unicast.t_ns[0]), int(unicast.d_ns[0])
-    middle, usual = (
-        [median(part - base) for part in one]
-        for one, base in zip(parts, (start_ns, base_ns), strict=True)
-    )
-    return np.asarray(np.interp(t_ns - start_ns, middle, usual)) + base_ns
-
-
-def ways_of_groups(votes: Sequence[Vote], toward: Mapping[int, bool]) -> dict[int, bool]:
-    """Orient what goes to several receivers: whether packets from the smaller address go forward.
-
-    Args:
-        votes: What groups say of segments.
-        toward: The address pairs with a known way.
-
-    Returns:
-        The address pairs of which all segments that tell say the same.
-    """
-    said: dict[int, set[bool]] = {}
-    for vote in votes:
-        if vote.goes:
-            said.setdefault(vote.pair, set()).add((vote.goes > 0) == vote.is_toward)
-    agreed = {pair: ways.pop() for pair, ways in said.items() if len(ways) == 1}
-    return {pair: way for pair, way in agreed.items() if pair not in toward}
-
-
 def with_groups(segments: SegmentsSeen, unique: Sequence[Observations]) -> Routes:
     """Add the ways of what goes to several receivers.
 
@@ -146,20 +114,42 @@ def with_groups(segments: SegmentsSeen, unique: Sequence[Observations]) -> Route
         segments: The segments, and which way unicast goes there.
         unique: The packets that each point saw once.
     """
-    votes = list(segments.votes())
+    said: dict[int, list[Vote]] = {}
+    for vote in segments.votes():
+        said.setdefault(vote.pair, []).append(vote)
+    said = {pair: votes for pair, votes in said.items() if any(vote.goes for vote in votes)}
     known = segments.routes
-    found = replace(known, toward={**known.toward, **ways_of_groups(votes, known.toward)})
-    entries = _entries(unique, known) if votes else {}
-    for pair in sorted({vote.pair for vote in votes if vote.goes}):
-        own = [vote for vote in votes if vote.pair == pair]
-        some = [one.at(one.pair == pair) for one in unique]
-        steps = _tree(own, some)
-        if steps and (pair in found.toward or _enters_at(steps[0][0], some, entries)):
-            is_toward = own[0].is_toward
+    some = {pair: [one.at(one.pair == pair) for one in unique] for pair in said}
+    trees = {pair: _tree(votes, some[pair]) for pair, votes in said.items()}
+    found = replace(known, toward={**_ways(said, trees), **known.toward})
+    entries = _entries(unique, known) if said else {}
+    for pair, steps in sorted(trees.items()):
+        if steps and (pair in found.toward or _enters_at(steps[0][0], some[pair], entries)):
+            is_toward = said[pair][0].is_toward
             seen = {point for step in steps for point in step}
             order = found.order_of(pair, is_toward=is_toward)
             if _steps_along(order, segments.edges, seen) != {*steps}:
                 found = found.with_tree(pair, steps, is_toward=is_toward)
+    return found
+
+
+def _ways(
+    said: Mapping[int, Sequence[Vote]], trees: Mapping[int, Sequence[Pair]]
+) -> dict[int, bool]:
+    """Orient groups: whether packets from the smaller address go forward.
+
+    Args:
+        said: What each says of segments. All that tell must say the same.
+        trees: The steps of each. Where several ways lead from point to point, only they tell which
+            its packets take: the order of the points does not.
+    """
+    found: dict[int, bool] = {}
+    for pair, votes in said.items():
+        ways = {(vote.goes > 0) == vote.is_toward for vote in votes if vote.goes}
+        n_points = len({end for vote in votes for end in vote.ends})
+        is_no_ring = len({vote.ends for vote in votes}) < n_points
+        if len(ways) == 1 and (is_no_ring or trees[pair]):
+            found[pair] = ways.pop()
     return found
 
 
