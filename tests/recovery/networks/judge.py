@@ -202,7 +202,10 @@ def lost_wrong(found: Merged) -> dict[Any, Any]:
         least = sum(first_ns <= ns <= waited_ns for ns in true)
         slack = 1 if true else 0
         is_counted = least - slack <= row["n_lost"] <= len(true) + slack
-        if not is_counted or not _is_share(row, len(true) / max(len(true) + len(came), 1)):
+        # the share of the same packets as are counted: with those born on the way, or without
+        counts = [len(each) for each in found.true_ns(edge)]
+        n = min(counts, key=lambda n: abs(n - row["n"]))
+        if not is_counted or not _is_share(row, len(true) / max(len(true) + n, 1)):
             wrong[edge] = (row["n_lost"], len(true))
     return wrong
 
