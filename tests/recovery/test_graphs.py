@@ -156,9 +156,12 @@ def test_losses_of_the_whole_path_count_while_two_points_take_turns(
 
 
 @pytest.mark.parametrize(("n", "seed"), [(1_000, 1), (5_000, 2)])
-def test_ways_of_groups_are_told_by_all_their_senders(n: int, seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rate", ["", ", seldom"])
+def test_ways_of_groups_are_told_by_all_their_senders(
+    rate: str, n: int, seed: int, tmp_path: Path
+) -> None:
     """Each port of a switch sends to a group; clocks are unrelated, and nobody answers."""
-    name = "star where each port sends to a group"
+    name = f"star where each port sends to a group{rate}"
     found = merge_kind(name, n, seed, tmp_path, has_own_clocks=True)
     assert found.network.lost
     assert edges_wrong(found) == set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -28,6 +29,9 @@ SHARE = 6
 SLOWER = 100
 """At a rate so many times lower clocks drift by more than a packet takes while few packets pass."""
 
+SELDOM_NS = 60_000_000
+"""And so far apart, from each packet to the next."""
+
 
 def group_alone() -> Kind:
     """A sender and three receivers of one group, and nothing else."""
@@ -36,7 +40,7 @@ def group_alone() -> Kind:
     return Kind(pairs, TREE_NS, ("switch", "r2"), talk=datagrams)
 
 
-def conference() -> Kind:
+def conference(gap_ns: int = GAP_NS) -> Kind:
     """Every port of a switch sends to a group that all others hear; nothing else."""
     ports = [f"port{at}" for at in range(3)]
     pairs = tuple(
@@ -47,7 +51,8 @@ def conference() -> Kind:
         for at, port in enumerate(ports)
     )
     takes_ns = dict.fromkeys(permutations(ports, 2), 1_500)
-    return Kind(pairs, takes_ns, ("port0", "port1"), talk=datagrams)
+    said = partial(datagrams, gap_ns=gap_ns)
+    return Kind(pairs, takes_ns, ("port0", "port1"), talk=said)
 
 
 def flooded(n: int, seed: int, *, has_own_clocks: bool, slower: int = 1) -> Network:
@@ -136,6 +141,7 @@ def bridged(n: int, seed: int, *, has_own_clocks: bool) -> Network:
 KINDS = {
     "a multicast group alone": group_alone().network,
     "star where each port sends to a group": conference().network,
+    "star where each port sends to a group, seldom": conference(SELDOM_NS).network,
     "star with broadcasts": flooded,
     "star with broadcasts, seldom": flooded_seldom,
     "neighbour discovery": discovery,

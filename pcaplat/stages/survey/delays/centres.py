@@ -77,6 +77,19 @@ def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
     return Centre(t0 + whole_knots[keep], offsets[keep], slope)
 
 
+def without_drift(t_ns: Ints, d_ns: Ints) -> Floats:
+    """Differences, from the first on, less a slope that explains their spread, ns.
+
+    The fewer packets a time has, the more do clocks drift from each to the next.
+
+    Args:
+        t_ns: Raw times, ascending.
+        d_ns: Raw differences at them.
+    """
+    x, y = (np.asarray(column - column[:1], np.float64) for column in (t_ns, d_ns))
+    return np.asarray(y - _slope(x, y) * x)
+
+
 def _sides(x: Floats, rest: Floats, block: Ints, levels: Floats) -> Iterator[tuple[float, float]]:
     """Knots on either side of where the level jumps: a clock was set, and nothing lies between."""
     rises = np.abs(np.diff(levels))

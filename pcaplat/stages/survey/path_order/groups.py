@@ -12,6 +12,7 @@ import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints, distinct_columns
 from pcaplat.model.points import Pair
+from pcaplat.stages.survey.delays.centres import without_drift
 from pcaplat.stages.survey.delays.relations import Shared
 
 Way = tuple[int, bool]
@@ -101,7 +102,7 @@ def two_groups(both: Shared) -> dict[Way, bool] | None:
 def _usual(both: Shared, of_way: Ints, n: Ints) -> tuple[Floats, Floats]:
     """Median difference of each way, without what the clocks drift, and its error, ns."""
     by = np.argsort(both.t_ns, kind="stable")
-    d_ns = (both.d_ns[by] - both.d_ns[by[0]]).astype(np.float64)
+    d_ns = without_drift(both.t_ns[by], both.d_ns[by])
     of_way = of_way[by]
     block = np.arange(len(d_ns)) // BLOCK
     middle = _medians(np.arange(len(d_ns), dtype=np.float64), block)

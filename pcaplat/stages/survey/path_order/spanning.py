@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from pcaplat.model.points import Pair
+from pcaplat.stages.survey.delays.centres import without_drift
 from pcaplat.stages.survey.observations import Observations, among
 
 ENOUGH = 8
@@ -68,4 +69,5 @@ def spread_ns(near: Observations, far: Observations) -> float:
     at = at[np.argsort(near.t_ns[at])]
     d_ns = far.t_ns[np.searchsorted(far.key, near.key[at])] - near.t_ns[at]
     # neighbours have the clocks' offset in common
-    return float(np.median(np.abs(np.diff(d_ns)))) if len(d_ns) > 1 else float("inf")
+    varies_ns = np.abs(np.diff(without_drift(near.t_ns[at], d_ns)))
+    return float(np.median(varies_ns)) if len(varies_ns) else float("inf")
