@@ -24,69 +24,32 @@ pub(crate) struct LostUntold {
     pub(crate) is_certain: bool,
 }
 
-/// Ends in doubt that nothing can have continued. All pieces of one identity within a window.
-pub(crate) fn lost_untold(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Vec<LostUntold> {
-    if !pieces.iter().any(|piece| piece.has_doubtful_end) {
-        return Vec::new();
-    }
-    let tips = PieceTips::of(plan, direction, pieces);
-    let counted = tips.continued(plan, pieces);
-    let has_entered = counted.have_entered(&tips, plan.entry(direction), pieces);
-    let lost = |is_certain: bool| {
-        let has_entered = &has_entered;
-        move |piece: usize| LostUntold {
-            piece,
-            has_entered: has_entered.get(piece) == Some(&true),
-            is_certain,
-        }
-    };
-    let left = |ends: &[Tip]| {
-        let left = ends.iter().map(|end| end.piece);
-        left.filter(|piece| counted.all.after(*piece).is_none())
-            .collect::<Vec<usize>>()
-    };
-    let certain = left(&tips.ends);
-    let is_certain = counted.all.is_most();
-    let maybe = counted
-        .hidden
-        .iter()
-        .copied()
-        .chain(left(&tips.ends_of_copies));
-    let certain = certain.into_iter().map(lost(is_certain));
-    certain.chain(maybe.map(lost(false))).collect()
-}
-
-/// Marks ends that seem lost, and are in doubt too: a beginning of which it is open what it continues, and
-/// that no end in doubt accounts for, continues one of them. Not where captures miss packets: there it may
-/// be one of these.
-pub(crate) fn doubt_ends(plan: &Plan, direction: Direction, pieces: &mut [Piece]) {
-    if !pieces.iter().any(|piece| piece.has_doubtful_start) {
-        return;
-    }
+/// Ends in doubt that nothing can have continued, and marks as such those that seemed lost for certain.
+/// All pieces of one identity within a window.
+pub(crate) fn lost_untold(
+    plan: &Plan,
+    direction: Direction,
+    pieces: &mut [Piece],
+) -> Vec<LostUntold> {
     for piece in pieces.iter_mut().filter(|one| one.has_doubtful_start) {
         if let Some(first) = piece.observations.first_mut() {
             first.evidence.add(Evidence::BEGINS_IN_DOUBT);
         }
     }
-    let tips = PieceTips::of(plan, direction, pieces);
-    let mut all = tips.continued(plan, pieces).all;
-    let heads = tips.heads.iter().chain(&tips.heads_of_copies);
-    let is_unexplained = |head: &&Tip| {
-        let piece = pieces.get(head.piece);
-        let first = piece.and_then(|piece| piece.observations.first());
-        piece.is_some_and(|piece| piece.has_doubtful_start)
-            && all.before(head.piece).is_none()
-            && first.is_some_and(|one| plan.phantom_frac(direction, one.point) <= NO_DOUBT)
-    };
-    let unexplained: Vec<Tip> = heads.filter(is_unexplained).copied().collect();
-    all.extend(&unexplained, &tips.certain_ends, within_ns(plan));
-    for end in &tips.certain_ends {
-        if let Some(piece) = pieces.get_mut(end.piece)
-            && all.after(end.piece).is_some()
-        {
-            piece.has_doubtful_end = true;
-        }
+    let is_in_doubt = |piece: &Piece| piece.has_doubtful_start || piece.has_doubtful_end;
+    if !pieces.iter().any(is_in_doubt) {
+        return Vec::new();
     }
+    let mut tips = PieceTips::of(plan, direction, pieces);
+    let mut balance = tips.continued(plan, pieces.len());
+    if tips.doubt_ends(&mut balance.all, (plan, direction), pieces) {
+        tips = PieceTips::of(plan, direction, pieces);
+        balance = tips.continued(plan, pieces.len());
+    }
+    if !pieces.iter().any(|piece| piece.has_doubtful_end) {
+        return Vec::new();
+    }
+    balance.left(&tips, plan.entry(direction), pieces)
 }
 
 /// Where the pieces of one identity begin and end, in order of place and time: those that can continue
@@ -103,12 +66,12 @@ struct PieceTips {
 impl PieceTips {
     fn of(plan: &Plan, direction: Direction, pieces: &[Piece]) -> Self {
         let mut tips = Self::default();
-        let tip = |piece: usize, one: &Observation| Tip {
-            place: plan.place(direction, one.point),
+        let tip = |piece: u32, one: &Observation| Tip {
+            place: i32::try_from(plan.place(direction, one.point)).unwrap_or(i32::MAX),
             at_ns: one.aligned_ns,
             piece,
         };
-        for (index, piece) in pieces.iter().enumerate() {
+        for (index, piece) in (0..).zip(pieces) {
             let [first, ..] = piece.observations.as_slice() else {
                 continue;
             };
@@ -134,22 +97,53 @@ impl PieceTips {
 
     /// As many ends in doubt as may be go on: in what is no copy first, then in what may be one; what
     /// is left begins what may be a copy of another.
-    fn continued(&self, plan: &Plan, pieces: &[Piece]) -> PieceBalance {
-        let mut all = Continuations::none(pieces.len());
+    fn continued(&self, plan: &Plan, n_pieces: usize) -> PieceBalance {
+        let mut all = Continuations::none(n_pieces);
         all.extend(&self.heads, &self.ends, within_ns(plan));
-        let is_left = |end: &&Tip| all.after(end.piece).is_none();
-        let left: Vec<usize> = self
-            .ends
-            .iter()
-            .filter(is_left)
-            .map(|end| end.piece)
-            .collect();
-        all.extend(&self.heads_of_copies, &self.ends, within_ns(plan));
-        let hidden = left.into_iter().filter(|piece| all.after(*piece).is_some());
-        let hidden = hidden.collect();
-        let heads = [self.heads.as_slice(), &self.heads_of_copies].concat();
-        all.extend(&heads, &self.ends_of_copies, within_ns(plan));
+        let mut hidden = Vec::new();
+        if !self.heads_of_copies.is_empty() {
+            hidden = all.left(&self.ends);
+            all.extend(&self.heads_of_copies, &self.ends, within_ns(plan));
+            hidden.retain(|piece| all.after(*piece).is_some());
+        }
+        for heads in [&self.heads, &self.heads_of_copies] {
+            all.extend(heads, &self.ends_of_copies, within_ns(plan));
+        }
         PieceBalance { all, hidden }
+    }
+
+    /// Marks ends that seem lost, and are in doubt too: a beginning of which it is open what it continues, and
+    /// that no end in doubt accounts for, continues one of them. Not where captures miss packets: there it
+    /// may be one of these. Whether there were any.
+    fn doubt_ends(
+        &self,
+        all: &mut Continuations,
+        (plan, direction): (&Plan, Direction),
+        pieces: &mut [Piece],
+    ) -> bool {
+        if self.certain_ends.is_empty() {
+            return false;
+        }
+        let heads = self.heads.iter().chain(&self.heads_of_copies);
+        let is_unexplained = |head: &&Tip| {
+            let piece = pieces.get(head.piece as usize);
+            let piece = piece.filter(|piece| piece.has_doubtful_start);
+            let first = piece.and_then(|piece| piece.observations.first());
+            all.before(head.piece).is_none()
+                && first.is_some_and(|one| plan.phantom_frac(direction, one.point) <= NO_DOUBT)
+        };
+        let unexplained: Vec<Tip> = heads.filter(is_unexplained).copied().collect();
+        all.extend(&unexplained, &self.certain_ends, within_ns(plan));
+        let mut has_any = false;
+        for end in &self.certain_ends {
+            if let Some(piece) = pieces.get_mut(end.piece as usize)
+                && all.after(end.piece).is_some()
+            {
+                piece.has_doubtful_end = true;
+                has_any = true;
+            }
+        }
+        has_any
     }
 }
 
@@ -157,10 +151,27 @@ impl PieceTips {
 struct PieceBalance {
     all: Continuations,
     /// Ends that only what may be a copy continues.
-    hidden: Vec<usize>,
+    hidden: Vec<u32>,
 }
 
 impl PieceBalance {
+    /// The ends that nothing continues, or only what may be a copy.
+    fn left(self, tips: &PieceTips, entry: Option<u16>, pieces: &[Piece]) -> Vec<LostUntold> {
+        let has_entered = self.have_entered(tips, entry, pieces);
+        let is_certain = self.all.is_most();
+        let certain = self.all.left(&tips.ends).into_iter();
+        let certain = certain.map(|piece| (piece, is_certain));
+        let maybe = self.hidden.iter().copied();
+        let maybe = maybe.chain(self.all.left(&tips.ends_of_copies));
+        let found = certain.chain(maybe.map(|piece| (piece, false)));
+        let lost = found.map(|(piece, is_certain)| LostUntold {
+            piece: piece as usize,
+            has_entered: has_entered.get(piece as usize) == Some(&true),
+            is_certain,
+        });
+        lost.collect()
+    }
+
     /// Per piece, whether its packet had entered the whole path: there it began, or what it continues did.
     fn have_entered(&self, tips: &PieceTips, entry: Option<u16>, pieces: &[Piece]) -> Vec<bool> {
         let mut heads = [tips.heads.as_slice(), &tips.heads_of_copies].concat();
@@ -168,15 +179,12 @@ impl PieceBalance {
         heads.sort_unstable();
         let mut found = vec![false; pieces.len()];
         for head in heads {
-            let first = pieces
-                .get(head.piece)
-                .and_then(|piece| piece.observations.first());
+            let piece = pieces.get(head.piece as usize);
+            let first = piece.and_then(|piece| piece.observations.first());
             let is_at_entry = first.is_some_and(|one| Some(one.point) == entry);
-            let before = self
-                .all
-                .before(head.piece)
-                .and_then(|one| found.get(one).copied());
-            if let Some(one) = found.get_mut(head.piece) {
+            let before = self.all.before(head.piece);
+            let before = before.and_then(|one| found.get(one as usize).copied());
+            if let Some(one) = found.get_mut(head.piece as usize) {
                 *one = is_at_entry || before == Some(true);
             }
         }
@@ -222,7 +230,7 @@ mod tests {
     }
 
     fn lost(plan: &Plan, pieces: &[Seen<'_>]) -> Vec<(usize, bool)> {
-        let found = lost_untold(plan, Direction::Forward, &made(pieces)).into_iter();
+        let found = lost_untold(plan, Direction::Forward, &mut made(pieces)).into_iter();
         found.map(|one| (one.piece, one.has_entered)).collect()
     }
 
@@ -265,7 +273,7 @@ mod tests {
     /// Which pieces end in doubt once beginnings were counted.
     fn doubted(plan: &Plan, pieces: &[Seen<'_>]) -> Vec<usize> {
         let mut pieces = made(pieces);
-        doubt_ends(plan, Direction::Forward, &mut pieces);
+        lost_untold(plan, Direction::Forward, &mut pieces);
         let ends = pieces.iter().enumerate();
         ends.filter(|(_, piece)| piece.has_doubtful_end)
             .map(|(index, _)| index)
@@ -307,8 +315,8 @@ mod tests {
             copied: f64::from(*may_be_copy),
             ..Piece::new(vec![observation(1, *point, *at_ns)])
         };
-        let pieces: Vec<Piece> = pieces.iter().map(in_doubt).collect();
-        let found = lost_untold(&path(3), Direction::Forward, &pieces);
+        let mut pieces: Vec<Piece> = pieces.iter().map(in_doubt).collect();
+        let found = lost_untold(&path(3), Direction::Forward, &mut pieces);
         let mut told: Vec<_> = found
             .iter()
             .map(|one| (one.piece, one.is_certain))

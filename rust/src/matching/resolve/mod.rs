@@ -24,7 +24,7 @@ use crate::matching::resolve::copies::{CopyRules, Folded};
 use crate::matching::resolve::density::{density_of, points_are_distinct};
 use crate::matching::resolve::direction::Votes;
 use crate::matching::resolve::join_pieces::join_leftovers;
-use crate::matching::resolve::known_losses::{doubt_ends, lost_untold};
+use crate::matching::resolve::known_losses::lost_untold;
 use crate::matching::resolve::piece::{Piece, Sink};
 use crate::matching::resolve::recurrence::Recurrence;
 use crate::matching::resolve::undecided::undecided;
@@ -222,8 +222,8 @@ impl Resolver {
             self.recurrence.note(&kept, self.plan.horizon_ns);
         }
         let is_one = points_are_distinct(&kept);
-        if is_one && let Some(pieces) = self.without_seconds(direction, &kept) {
-            return self.hand_out(&pieces, direction, sink);
+        if is_one && let Some(mut pieces) = self.without_seconds(direction, &kept) {
+            return self.hand_out(&mut pieces, direction, sink);
         }
         if is_one && recurring.is_none() {
             return self.join(&mut kept, direction, sink);
@@ -237,20 +237,20 @@ impl Resolver {
             _ => self.cluster(&mut kept, direction, recurring.unwrap_or(0.0)),
         };
         let mut pieces = join_leftovers(&self.plan, direction, rate, pieces);
-        doubt_ends(&self.plan, direction, &mut pieces);
-        self.hand_out(&pieces, direction, sink);
+        self.hand_out(&mut pieces, direction, sink);
     }
 
     /// Says what became of each piece, what was lost of those that cannot be told, and what may be pairs.
-    fn hand_out(&self, pieces: &[Piece], direction: Direction, sink: &mut dyn Sink) {
-        for piece in pieces {
+    fn hand_out(&self, pieces: &mut [Piece], direction: Direction, sink: &mut dyn Sink) {
+        let all_lost = lost_untold(&self.plan, direction, pieces);
+        for piece in pieces.iter() {
             piece.hand_to(sink, direction, &self.folded);
         }
         let one = pieces.first().and_then(|piece| piece.observations.first());
         for (crossing, tally) in undecided(&self.plan, &self.topology, direction, pieces) {
             sink.undecided(crossing, tally, one);
         }
-        for lost in lost_untold(&self.plan, direction, pieces) {
+        for lost in all_lost {
             if let Some(piece) = pieces.get(lost.piece) {
                 let about = (lost.has_entered, lost.is_certain);
                 sink.lost_untold(&piece.observations, direction, about);
