@@ -152,4 +152,6 @@ def test_of_what_is_sent_twice_losses_of_one_are_in_the_interval(
     for ends, row in rows.items():
         assert row["lost_lo_frac"] <= truth.lost[ends] <= row["lost_hi_frac"]
         assert 3_000 < row["mean_ns"] / abs(ends[0] - ends[1]) < 4_000
+        # where the first of two is lost, the second tells its latency
+        assert row["n"] > 0.99 * N / 2
     assert "mirror-duplicates" in {one["code"] for one in warnings}
