@@ -9,16 +9,18 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import pcaplat
-from tests.recovery.networks import KINDS, rewritten, shapes
+from tests.recovery.networks import KINDS, rewritten, shapes, tenants
 from tests.recovery.networks.judge import (
     Merged,
     edges_wrong,
     lost_wrong,
     means_wrong,
     merge_kind,
+    merge_network,
     order_wrong,
     pairs_wrong,
     segments_wrong,
@@ -167,6 +169,24 @@ def test_ways_of_groups_are_told_by_all_their_senders(
     assert edges_wrong(found) == set()
     assert segments_wrong(found) == {}
     assert lost_wrong(found) == {}
+
+
+@pytest.mark.parametrize("noise_us", [20, 1_000])
+@pytest.mark.parametrize("noisy", [("blue1",), ("blue1", "red1"), ("blue1", "red1", "red2")])
+def test_packets_of_one_of_two_tenants_are_told_or_left_out(
+    noisy: tuple[str, ...], noise_us: int, tmp_path: Path
+) -> None:
+    """Every packet is another tenant's too, and hosts stamp worse than these two are apart."""
+    network = tenants.network(1_000, 1, has_own_clocks=False)
+    noise_ns = np.random.default_rng(1).integers(noise_us * 1_000, size=(len(noisy), 1_000))
+
+    def ahead_ns(point: str, packet: int) -> int:
+        return int(noise_ns[noisy.index(point), packet]) if point in noisy else 0
+
+    network.ahead_ns = ahead_ns
+    found = merge_network(network, tmp_path, same_clock=["all"])
+    assert pairs_wrong(found) == []
+    assert found.excused == set(noisy)
 
 
 @pytest.mark.slow

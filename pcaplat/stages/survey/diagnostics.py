@@ -106,8 +106,8 @@ def _unrelated(
                 reasons.get(i)
                 or _other_time(points, i, related)
                 or (
-                    "likely causes: different traffic or time, or a tunnel on an unknown port "
-                    "(pcaplat read lists the layers)"
+                    "likely causes: different traffic or time, a tunnel on an unknown port "
+                    "(pcaplat read lists the layers), or packets that are equal in several tenants"
                 )
             )
             text = f"excluded, because no packet was found at any other point: {why}"

@@ -19,6 +19,7 @@ from pcaplat.model.arrays import Ints, distinct_columns
 from pcaplat.model.files.tenants import Tenants
 from pcaplat.model.sampled import SampleColumns
 from pcaplat.records import dataclass
+from pcaplat.stages.survey.delays.centres import without_drift
 from pcaplat.stages.survey.points_in_file.repeats import WITHIN_NS, linked
 
 ENOUGH = 20
@@ -119,7 +120,9 @@ def find_tenants(columns: SampleColumns, names: Sequence[str]) -> Tenants | None
     told = _told(doubles, equal)
     links = [*equal, *_links_by_nearness(seen, told, equal), *_links_of_others(seen, told, equal)]
     links += _passed_twice(seen, doubles, equal)
-    tenant = _numbered(seen, _tenants(seen, links, {node for ends in equal for node in ends}))
+    alone = [(node, node) for node in _of_unknown_tenant(seen, told, links)]
+    apart = {node for ends in (*equal, *alone) for node in ends}
+    tenant = _numbered(seen, _tenants(seen, [*links, *alone], apart))
     if not tenant.any():
         return None
     known = [
@@ -135,9 +138,8 @@ def find_tenants(columns: SampleColumns, names: Sequence[str]) -> Tenants | None
 def _doubles(seen: Seen) -> Iterator[Doubles]:
     one, other = seen.pairs(at_one_place=True)
     is_tunnelled = (seen.tunnel[seen.node[one]] >= 0) & (seen.tunnel[seen.node[other]] >= 0)
+    one, other = one[is_tunnelled], other[is_tunnelled]
     lag_ns = seen.t_ns[other] - seen.t_ns[one]
-    is_near = is_tunnelled & (np.abs(lag_ns) <= WITHIN_NS)
-    one, other, lag_ns = one[is_near], other[is_near], lag_ns[is_near]
     nodes, of, _ = distinct_columns(np.stack((seen.node[one], seen.node[other])))
     by = np.lexsort((seen.key[one], of))
     bounds = np.searchsorted(of[by], np.arange(nodes.shape[1] + 1))
@@ -209,9 +211,11 @@ def _spread_to(seen: Seen, own: Ints, others: Ints) -> float:
     """By how much times to equal packets vary from one to the next, by direction of flows."""
     _, here, there = np.intersect1d(seen.key[own], seen.key[others], return_indices=True)
     own, others = own[here], others[there]
-    by = np.lexsort((seen.t_ns[own], seen.flow[own]))
-    d_ns, flow = (seen.t_ns[others] - seen.t_ns[own])[by], seen.flow[own][by]
-    steps_ns = np.abs(np.diff(d_ns))[np.diff(flow) == 0]
+    in_time = np.argsort(seen.t_ns[own], kind="stable")
+    own, others = own[in_time], others[in_time]
+    d_ns = without_drift(seen.t_ns[own], seen.t_ns[others] - seen.t_ns[own])
+    by = np.argsort(seen.flow[own], kind="stable")
+    steps_ns = np.abs(np.diff(d_ns[by]))[np.diff(seen.flow[own][by]) == 0]
     return float(np.median(steps_ns)) if len(steps_ns) >= ENOUGH else np.inf
 
 
@@ -243,8 +247,18 @@ def _passed_twice(
     of_tenants = {node for ends in equal for node in ends}
     for one in doubles:
         least = min(int(seen.n_at[node]) for node in one.nodes)
-        if not {*one.nodes} <= of_tenants and len(one.key) >= PASSED_TWICE * least:
+        n_near = np.count_nonzero(np.abs(one.lag_ns) <= WITHIN_NS)
+        if not {*one.nodes} <= of_tenants and n_near >= max(FEW, PASSED_TWICE * least):
             yield one.nodes
+
+
+def _of_unknown_tenant(seen: Seen, told: Ints, links: Sequence[Nodes]) -> Ints:
+    """Nodes with packets that several tenants have, and nothing tells which of them it is.
+
+    Each counts as a tenant of its own: a packet of it that was matched might be another's.
+    """
+    n_told = np.bincount(seen.node[np.isin(seen.key, told)], minlength=len(seen.n_at))
+    return np.setdiff1d(np.flatnonzero(2 * n_told > seen.n_at), np.array(links).ravel())
 
 
 def _tenants(seen: Seen, links: Sequence[Nodes], equal: set[int]) -> list[list[int]]:

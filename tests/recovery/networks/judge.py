@@ -123,6 +123,13 @@ def merge_kind(name: str, n: int, seed: int, folder: Path, *, has_own_clocks: bo
     """Make a network of a kind, save its captures and merge them."""
     network = KINDS[name](n, seed, has_own_clocks=has_own_clocks)
     same_clock = [] if has_own_clocks else ["all"]
+    return merge_network(network, folder, same_clock, is_ordered=name not in HAS_NO_ORDER)
+
+
+def merge_network(
+    network: Network, folder: Path, same_clock: list[str], *, is_ordered: bool = True
+) -> Merged:
+    """Save the captures of a network and merge them."""
     columns = ("up_file", "up_frame", "down_file", "down_frame")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pcaplat.PcaplatWarning)
@@ -131,7 +138,7 @@ def merge_kind(name: str, n: int, seed: int, folder: Path, *, has_own_clocks: bo
             places = [(network.place(up, a), network.place(down, b)) for up, a, down, b in rows]
             names = _names(network, result)
             document = dict(result.document)
-    return Merged(network, document, places, names, name not in HAS_NO_ORDER)
+    return Merged(network, document, places, names, is_ordered)
 
 
 def _names(network: Network, result: pcaplat.Result) -> dict[str, str]:

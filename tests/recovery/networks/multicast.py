@@ -16,6 +16,7 @@ from tests.recovery.networks.talk import (
     Pair,
     datagrams,
     host,
+    seldom,
     talk,
     way,
     with_clocks,
@@ -70,8 +71,8 @@ def flooded(n: int, seed: int, *, has_own_clocks: bool, slower: int = 1) -> Netw
         frame = datagram((host(port), "255.255.255.255"), (68, 67), at + 1, chance.bytes(240))
         t_ns = START_NS + at * SHARE * GAP_NS // 2 + int(chance.integers(GAP_NS))
         packets.append(Packet(t_ns, ways, b"\xff" * 6 + frame[6:], is_resent=True))
-    packets = [p._replace(t_ns=START_NS + (p.t_ns - START_NS) * slower) for p in packets]
-    made = walk(packets, Edges(kind.takes_ns, lost={kind.loses: LOST}), seed)
+    edges = Edges(kind.takes_ns, lost={kind.loses: LOST})
+    made = walk(seldom(packets, slower), edges, seed)
     return with_clocks(made, has_own=has_own_clocks)
 
 

@@ -22,7 +22,7 @@ from tests.support.networks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 LOST = 0.1
 GAP_NS, ANSWER_NS = 60_000, 90_000
@@ -81,6 +81,11 @@ def talk(
             received[number].append((t_ns + later_ns + ANSWER_NS, answer_seq))
         said[number] = (turn + 1, seq, answer_seq)
     return made
+
+
+def seldom(packets: Sequence[Packet], slower: int) -> list[Packet]:
+    """The same packets at a rate so many times lower."""
+    return [p._replace(t_ns=START_NS + (p.t_ns - START_NS) * slower) for p in packets]
 
 
 def _received(answers: deque[tuple[int, int]], t_ns: int) -> int:

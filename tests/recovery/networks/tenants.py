@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tests.recovery.networks.shapes import ENDS
-from tests.recovery.networks.talk import LOST, Kind, Pair, talk, way, with_clocks
+from tests.recovery.networks.talk import LOST, Kind, Pair, seldom, talk, way, with_clocks
 from tests.support.frames import VXLAN_PORT
 from tests.support.networks import Edges, Network, Packet, both_ways, datagram, walk
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 VTEPS = ("172.16.0.1", "172.16.0.2")
 VNIS = {"red": 5001, "blue": 5002}
+SLOWER = 1_000
+"""So many times less often hosts talk that clocks drift by microseconds from packet to packet."""
+
 BEYOND_GATEWAY = 700
 """So much higher is a tenant's identifier behind the gateway."""
 
@@ -52,10 +56,10 @@ def encapsulated(frame: bytes, vni: int, number: int, *, forward: bool) -> bytes
     return datagram(ends, (50_000 + forward, VXLAN_PORT), number % 65_535 + 1, inner)
 
 
-def network(n: int, seed: int, *, has_own_clocks: bool) -> Network:
+def network(n: int, seed: int, *, has_own_clocks: bool, slower: int = 1) -> Network:
     """The same conversation in both, the second some microseconds later."""
     kind = tenants()
-    red = talk(kind.pairs[:1], n // 2, seed)
+    red = seldom(talk(kind.pairs[:1], n // 2, seed), slower)
     blue = twice([p._replace(answers=_moved(p.answers, len(red))) for p in red], some_us)
     packets = red + blue
 
@@ -102,13 +106,14 @@ def _between(points: tuple[str, ...], n: int, seed: int, *, has_own_clocks: bool
     return with_clocks(made, has_own=has_own_clocks)
 
 
-def own_words(n: int, seed: int, *, has_own_clocks: bool) -> Network:
+def own_words(n: int, seed: int, *, has_own_clocks: bool, slower: int = 1) -> Network:
     """Hosts of both tenants have the same addresses and ports, and talk about other things."""
     kind = tenants()
     red = [(p, VNIS["red"]) for p in talk(kind.pairs[:1], n // 2, seed)]
     blue = [(p, VNIS["blue"]) for p in talk(kind.pairs[1:], n // 2, seed + 1_000)]
     blue = [(p._replace(answers=_moved(p.answers, len(red))), vni) for p, vni in blue]
     both = red + blue
+    packets = seldom([packet for packet, _ in both], slower)
 
     def as_seen(point: str, frame: bytes, number: int) -> bytes:
         packet, vni = both[number]
@@ -117,12 +122,14 @@ def own_words(n: int, seed: int, *, has_own_clocks: bool) -> Network:
         return encapsulated(frame, vni, number, forward=forward) if is_between else frame
 
     edges = Edges(kind.takes_ns, lost={kind.loses: LOST})
-    return with_clocks(walk([p for p, _ in both], edges, seed, as_seen), has_own=has_own_clocks)
+    return with_clocks(walk(packets, edges, seed, as_seen), has_own=has_own_clocks)
 
 
-KINDS = {
+KINDS: dict[str, Callable[..., Network]] = {
     "two tenants": network,
+    "two tenants, seldom": partial(network, slower=SLOWER),
     "two tenants, own words": own_words,
+    "two tenants, own words, seldom": partial(own_words, slower=SLOWER),
     "two tenants at hypervisors": at_hypervisors,
     "two tenants behind a gateway": behind_gateway,
 }
