@@ -120,6 +120,9 @@ def test_losses_that_may_be_hidden_are_in_the_interval(name: str, tmp_path: Path
     files, lost = captured(CASES[name], folder)
     with pcaplat.merge(files, same_clock=["all"]) as result:
         rows = [row for row in result.document["segments"] if row["class"] == "packet"]
+        codes = {row["code"] for row in result.document["warnings"]}
+    is_wide = any(row["n_maybe_lost"] > max(row["n_lost"], 3) for row in neighbours(rows))
+    assert ("losses-hidden" in codes) == is_wide
     assert len(rows) == len(lost)
     asked = []
     for row in rows:
@@ -128,6 +131,11 @@ def test_losses_that_may_be_hidden_are_in_the_interval(name: str, tmp_path: Path
         assert row["lost_lo_frac"] <= true <= row["lost_hi_frac"], (way, row["direction"])
         asked.append((row, true))
     assert judged(asked, folder, tmp_path) == []
+
+
+def neighbours(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The segments, without the whole path."""
+    return [row for row in rows if (row["near"], row["far"]) != (POINTS[0], POINTS[-1])]
 
 
 def judged(asked: list[tuple[dict[str, Any], float]], folder: Path, scratch: Path) -> list[str]:

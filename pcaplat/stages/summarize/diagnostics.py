@@ -17,6 +17,9 @@ MOVED_SHARE = 0.1
 ENOUGH_PACKETS = 10
 """Of fewer nobody expects a loss ratio."""
 
+BOUND_OF_NONE = 3
+"""So many losses are possible where none was seen (the rule of three)."""
+
 COARSE_SHARE = 0.1
 """Stamps coarser than this share of a median blur it."""
 
@@ -30,6 +33,7 @@ def check_segments(findings: Findings, segments: Sequence[Segment]) -> list[Diag
         *_late(findings, segments),
         *_too_late(findings, segments),
         *_undecided(findings, segments),
+        *_maybe_lost(findings, segments),
         *_coarse(findings, segments),
     ]
 
@@ -148,6 +152,19 @@ def _undecided(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diag
     if found:
         text = f"identical packets without a latency: {', '.join(found)}"
         yield diagnose("identical-packets", None, text)
+
+
+def _maybe_lost(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
+    """An interval of a loss ratio says how wide it is, not that hidden losses are why."""
+    found = [
+        f"{_segment(findings, one)} up to {format_count(one.undecided.n_maybe_lost)} beside "
+        f"{format_count(one.n_lost)} of {format_count(one.n + one.n_lost)} packets"
+        for one in _neighbours(findings, segments)
+        if one.undecided.n_maybe_lost > max(one.n_lost, BOUND_OF_NONE)
+    ]
+    if found:
+        text = f"packets may be lost that do not count as lost: {', '.join(found)}"
+        yield diagnose("losses-hidden", None, text)
 
 
 def _neighbours(findings: Findings, segments: Sequence[Segment]) -> Iterator[Segment]:

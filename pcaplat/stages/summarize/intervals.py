@@ -35,8 +35,10 @@ def add_intervals(run: MeasuredRun, *, is_wanted: bool) -> None:
         is_wanted: Whether to resample; if not, the intervals are null.
     """
     for row in run.document["segments"]:
-        row.update(_lost(run, row))
+        lost, note = _lost(run, row)
+        row.update(lost)
         row.update(_of_segment(run, row) if is_wanted else _nothing(LATENCIES, NOT_ASKED))
+        row["interval_note"] = "; ".join(filter(None, (note, row["interval_note"]))) or None
     for row in run.document["round_trips"]:
         row.update(_of_round_trip(run, row) if is_wanted else _nothing(("mean",), NOT_ASKED))
 
@@ -131,15 +133,21 @@ def _together(whys: list[tuple[str, str] | None]) -> str | None:
     return "; ".join(f"{', '.join(of)}: {why}" for why, of in names.items()) or None
 
 
-def _lost(run: MeasuredRun, row: Row) -> Row:
+def _lost(run: MeasuredRun, row: Row) -> tuple[Row, str | None]:
     """Losses are counted, so that their interval needs no resampling (Clopper and Pearson)."""
     if row["class"] != "packet" or not row["n"] + row["n_lost"]:
-        return {"lost_lo_frac": None, "lost_hi_frac": None}
+        return _between(None, None), None
     if not n_judged(row):  # any share may have been lost
-        return {"lost_lo_frac": 0.0, "lost_hi_frac": 1.0}
+        return _between(0.0, 1.0), None
     ends, way = (row["near"], row["far"]), row["direction"]
     answer = read(run, MetricQuery("loss-ratio", ends=ends, direction=way))
     if isinstance(answer, Unavailable) or answer.within is None:
-        return {"lost_lo_frac": None, "lost_hi_frac": None}
-    lo, hi = holding(answer.within.interval(CONFIDENCE), row["n_lost"] / (row["n"] + row["n_lost"]))
-    return {"lost_lo_frac": lo, "lost_hi_frac": hi}
+        return _between(None, None), None
+    ratio_frac = row["n_lost"] / (row["n"] + row["n_lost"])
+    lo, hi = holding(answer.within.interval(CONFIDENCE), ratio_frac)
+    note = _note("loss ratio", answer)
+    return _between(lo, hi), ": ".join(note) if note else None
+
+
+def _between(lo_frac: float | None, hi_frac: float | None) -> Row:
+    return {"lost_lo_frac": lo_frac, "lost_hi_frac": hi_frac}

@@ -311,6 +311,11 @@ CASES = {
         Written(partial(twins, spacing_ns=100_000), {"same_clock": ["all"]}),
         by="merge",
     ),
+    "losses-hidden": Case(
+        Simulated(together(EFFECTS["mirror copies"], LOSS)(base())),
+        Simulated(EFFECTS["mirror copies"](base())),
+        by="merge",
+    ),
     "short-capture": Case(
         Simulated(EFFECTS["loss"](base()), {"lost_after": "100s"}),
         Simulated(EFFECTS["loss"](base())),
