@@ -32,7 +32,11 @@ def _intervals(*names: str) -> tuple[ColumnSchema, ...]:
             is_nullable=True,
         ),
         _text("interval_reason", "why an interval is null", is_nullable=True),
-        _text("interval_note", "which intervals are approximate, and wider; loss ratios whose losses come in bursts", is_nullable=True),
+        _text(
+            "interval_note",
+            "which intervals are approximate, and wider; loss ratios whose losses come in bursts",
+            is_nullable=True,
+        ),
     )
 
 
