@@ -144,9 +144,7 @@ impl Partition {
         };
         self.window
             .sweep(watermark_ns, &mut self.scratch, &mut |observations| {
-                intake.decoys.begin(observations);
                 resolver.resolve(observations, &mut intake);
-                intake.decoys.finish(resolver, observations);
             });
         // what is still to be decided has arrived within a horizon of the watermark, and is aligned
         // for its own direction within another
@@ -231,6 +229,14 @@ impl Intake<'_> {
 }
 
 impl Sink for Intake<'_> {
+    fn begin(&mut self, observations: &[Observation]) {
+        self.decoys.begin(observations);
+    }
+
+    fn finish(&mut self, observations: &[Observation], recurring: Option<f64>) {
+        self.decoys.finish(observations, recurring);
+    }
+
     fn trajectory(&mut self, observations: &[Observation], direction: Direction, folded: &Folded) {
         self.take(observations, direction, folded, Ending::Known);
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.recovery.networks import (
+    announced,
     captured,
     failover,
     identifiers,
@@ -39,6 +40,7 @@ KINDS: dict[str, Callable[..., Network]] = {
     **failover.KINDS,
     **rewritten.KINDS,
     **captured.KINDS,
+    **announced.KINDS,
 }
 HAS_NO_ORDER = frozenset(name for name in KINDS if name.startswith("star"))
 """Kinds of which no order of the points is right."""

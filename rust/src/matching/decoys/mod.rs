@@ -138,14 +138,14 @@ impl Decoys {
         }
     }
 
-    /// After they are decided, as a resolver did.
-    pub(crate) fn finish(&mut self, resolver: &Resolver, observations: &[Observation]) {
+    /// After they are decided; with how often identities like theirs were known to come again before.
+    pub(crate) fn finish(&mut self, observations: &[Observation], recurring: Option<f64>) {
         let Some((draw, mut present)) = self.present.take() else {
             return;
         };
         if !present.members.is_empty() {
             present.observations = observations.to_vec();
-            present.recurring = resolver.recurring();
+            present.recurring = recurring;
             self.gathered.keep(draw, present);
         }
     }

@@ -1,4 +1,4 @@
-//! Connected components of the graph of candidates.
+//! Connected components of graphs, that of candidates among them.
 
 use crate::matching::resolve::posterior::Candidate;
 
@@ -12,12 +12,8 @@ pub(crate) fn components(candidates: &[Candidate]) -> Vec<Vec<Candidate>> {
     for (index, candidate) in candidates.iter().enumerate() {
         let of_open = first(&mut of_open, candidate.open, index);
         let of_frame = first(&mut of_frame, candidate.frame, index);
-        let (one, other) = (root(&mut parent, of_open), root(&mut parent, of_frame));
-        for linked in [index, one.max(other)] {
-            if let Some(link) = parent.get_mut(linked) {
-                *link = one.min(other);
-            }
-        }
+        join(&mut parent, of_open, of_frame);
+        join(&mut parent, of_frame, index);
     }
     let mut place_of = vec![NONE; candidates.len()];
     let mut found: Vec<Vec<Candidate>> = Vec::new();
@@ -49,8 +45,16 @@ fn first(places: &mut [usize], at: usize, this: usize) -> usize {
     *place
 }
 
+/// Joins the components of two indices; the least of one represents it.
+pub(crate) fn join(parent: &mut [usize], one: usize, other: usize) {
+    let (one, other) = (root(parent, one), root(parent, other));
+    if let Some(link) = parent.get_mut(one.max(other)) {
+        *link = one.min(other);
+    }
+}
+
 /// The representative of an index, with path halving.
-fn root(parent: &mut [usize], mut index: usize) -> usize {
+pub(crate) fn root(parent: &mut [usize], mut index: usize) -> usize {
     while let Some(up) = parent.get(index).copied().filter(|up| *up != index) {
         let above = parent.get(up).copied().unwrap_or(up);
         if let Some(link) = parent.get_mut(index) {

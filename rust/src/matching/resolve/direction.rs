@@ -1,10 +1,21 @@
 //! Which way a packet goes: from the survey, else from what fits better.
 
+pub(crate) mod undirected;
+
 use crate::base::hashed::HashedMap;
 use crate::matching::observation::Observation;
 use crate::matching::resolve::density::points_are_distinct;
 use crate::matching::resolve::trellis::MOST_FRAMES;
 use crate::plan::{Band, Direction, Plan};
+
+/// Whether observations of one identity may go different ways: several frames whose addresses say nothing.
+#[inline]
+pub(crate) fn may_differ(plan: &Plan, observations: &[Observation]) -> bool {
+    let is_open = |one: &Observation| {
+        !(one.directed || plan.is_one_way || plan.direction_of(one.pair, one.toward).is_some())
+    };
+    observations.first().is_some_and(is_open) && !points_are_distinct(observations)
+}
 
 /// What single packets said about flows whose addresses the survey did not see.
 #[derive(Debug, Default)]
@@ -13,7 +24,8 @@ pub(crate) struct Votes {
 }
 
 impl Votes {
-    /// Direction of the packets of one identity; `None` if they repeat themselves and fit both ways.
+    /// Direction of the packets of one identity; `None` if they repeat themselves and fit both ways. Of frames
+    /// without one of their own those of one packet have one in common.
     pub(crate) fn direction(
         &mut self,
         plan: &Plan,

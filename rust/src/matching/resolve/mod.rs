@@ -22,7 +22,8 @@ use crate::matching::resolve::assign::Cluster;
 use crate::matching::resolve::copies::doubling::sees_twice;
 use crate::matching::resolve::copies::{CopyRules, Folded};
 use crate::matching::resolve::density::{density_of, points_are_distinct};
-use crate::matching::resolve::direction::Votes;
+use crate::matching::resolve::direction::undirected::put_by_direction;
+use crate::matching::resolve::direction::{Votes, may_differ};
 use crate::matching::resolve::join_pieces::join_leftovers;
 use crate::matching::resolve::known_losses::lost_untold;
 use crate::matching::resolve::piece::{Piece, Sink};
@@ -42,6 +43,7 @@ pub(crate) struct Resolver {
     plain_ns: i64,
     /// Some point sees nearly everything twice.
     is_doubled: bool,
+    has_shared_clocks: bool,
     folded: Folded,
     recurrence: Recurrence,
     /// How often identities like the present one were known to come again before it.
@@ -58,6 +60,7 @@ impl Resolver {
             topology: Topology::new(&plan),
             plain_ns: alone_anywhere_ns(&plan).min(plan.horizon_ns),
             is_doubled: plan.copies.iter().any(sees_twice),
+            has_shared_clocks: plan.has_shared_clocks(),
             plan,
             votes: Votes::default(),
             gap_ns,
@@ -71,9 +74,40 @@ impl Resolver {
 
     /// Decides all observations of one identity.
     pub(crate) fn resolve(&mut self, observations: &mut [Observation], sink: &mut dyn Sink) {
-        let Some(direction) = self.votes.direction(&self.plan, observations) else {
-            return self.leave_wayless(observations, sink);
-        };
+        if !may_differ(&self.plan, observations) {
+            let direction = self.votes.direction(&self.plan, observations);
+            return self.resolve_part(observations, direction, sink);
+        }
+        let mut rest = observations;
+        for (direction, n) in put_by_direction(&self.plan, rest) {
+            let (part, others) = rest.split_at_mut(n);
+            self.resolve_part(part, direction, sink);
+            rest = others;
+        }
+    }
+
+    /// Decides those that go one way, or nobody knows which.
+    #[inline]
+    fn resolve_part(
+        &mut self,
+        observations: &mut [Observation],
+        direction: Option<Direction>,
+        sink: &mut dyn Sink,
+    ) {
+        sink.begin(observations);
+        match direction {
+            Some(direction) => self.resolve_one_way(observations, direction, sink),
+            None => self.leave_wayless(observations, sink),
+        }
+        sink.finish(observations, self.recurring);
+    }
+
+    fn resolve_one_way(
+        &mut self,
+        observations: &mut [Observation],
+        direction: Direction,
+        sink: &mut dyn Sink,
+    ) {
         if direction.is_reverse() {
             for observation in observations.iter_mut() {
                 observation.aligned_ns =
@@ -95,7 +129,8 @@ impl Resolver {
     /// Leaves equal packets that may go either way: they are no pairs, and may be some in both directions.
     fn leave_wayless(&mut self, observations: &mut [Observation], sink: &mut dyn Sink) {
         self.folded.clear();
-        for direction in [Direction::Forward, Direction::Reverse] {
+        let ways = [Direction::Forward, Direction::Reverse];
+        for direction in ways.into_iter().filter(|_| self.may_count(observations)) {
             let alone = |one: &Observation| {
                 let aligned_ns = self.plan.aligned_ns(direction, one.point, one.t_ns);
                 Piece::new(vec![Observation { aligned_ns, ..*one }])
@@ -115,6 +150,15 @@ impl Resolver {
             one.evidence.add(Evidence::NO_WAY);
             sink.ambiguous(one, Direction::Forward, &self.folded);
         }
+    }
+
+    /// Whether packets like these are in figures of segments, where they are decided: what is in none of them
+    /// leaves none of them open.
+    fn may_count(&self, observations: &[Observation]) -> bool {
+        observations.first().is_some_and(|one| {
+            self.plan.has_way(one.pair, one.directed)
+                || one.flow != one.pair && self.has_shared_clocks
+        })
     }
 
     /// Whether there is nothing to decide: each point saw it once, and all of them within the time of one
@@ -153,11 +197,6 @@ impl Resolver {
     /// Observations of packets that each point saw once, all within the time of one packet.
     pub(crate) fn n_plain(&self) -> u64 {
         self.n_plain
-    }
-
-    /// How often identities like the one that was decided last were known to come again.
-    pub(crate) fn recurring(&self) -> Option<f64> {
-        self.recurring
     }
 
     /// Decides observations of one identity that were decided before, less some, by what was known then;
@@ -246,7 +285,11 @@ impl Resolver {
         for piece in pieces.iter() {
             piece.hand_to(sink, direction, &self.folded);
         }
-        let one = pieces.first().and_then(|piece| piece.observations.first());
+        let first = pieces.first();
+        let one = first.and_then(|piece| piece.observations.first());
+        if !first.is_some_and(|piece| self.may_count(&piece.observations)) {
+            return;
+        }
         for (crossing, tally) in undecided(&self.plan, &self.topology, direction, pieces) {
             sink.undecided(crossing, tally, one);
         }

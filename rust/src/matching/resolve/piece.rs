@@ -7,6 +7,10 @@ use crate::plan::{Direction, LinkCrossing};
 
 /// Takes what is decided.
 pub(crate) trait Sink {
+    /// Before observations of one identity are decided that go one way, or nobody knows which.
+    fn begin(&mut self, _observations: &[Observation]) {}
+    /// After that, and how often identities like theirs were known to come again before.
+    fn finish(&mut self, _observations: &[Observation], _recurring: Option<f64>) {}
     /// One packet, sender to receiver; a single observation was matched nowhere.
     fn trajectory(&mut self, observations: &[Observation], direction: Direction, folded: &Folded);
     /// The same, of a packet whose further way cannot be told: it is not lost.
