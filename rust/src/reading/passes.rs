@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Frames between two looks at the progress.
 const FRAMES_PER_LOOK: u64 = 4096;
 
+/// Files that are read at once, a core: of three files on two cores the third would be read alone.
+const FILES_PER_CORE: usize = 2;
+
 /// Reads all frames of a file, telling the progress, until the end or an interruption.
 ///
 /// # Errors
@@ -56,7 +59,7 @@ pub fn read_on(
     Ok(())
 }
 
-/// Runs one job per file on as many threads as the machine has cores; results in the files' order.
+/// Runs one job per file, some files a core at once; results in the files' order.
 ///
 /// # Errors
 /// The first error of a job, in the files' order; the others are asked to stop.
@@ -69,7 +72,7 @@ pub fn for_each_file<T: Send>(
     let next = AtomicUsize::new(0);
     let work = || one_by_one(files, &next, progress, &job);
     let mut results: Vec<(usize, Result<T>)> = std::thread::scope(|scope| {
-        let n_threads = n_cores.min(files.len());
+        let n_threads = (FILES_PER_CORE * n_cores).min(files.len());
         let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
         let finished = threads.into_iter().filter_map(|thread| thread.join().ok());
         finished.flatten().collect()
