@@ -219,10 +219,11 @@ impl Window {
             // of a long run one copy is enough
             std::mem::swap(&mut self.parting, out);
         }
-        ready.sort_unstable_by(|(one_ns, one), (other_ns, other)| {
-            let frames = || self.first_frame(*one).cmp(&self.first_frame(*other));
-            one_ns.cmp(other_ns).then_with(frames)
-        });
+        ready.sort_unstable_by_key(|(at_ns, _)| *at_ns);
+        for same in ready.chunk_by_mut(|(one_ns, _), (other_ns, _)| one_ns == other_ns) {
+            // very many may be of one instant
+            same.sort_by_cached_key(|(_, index)| self.first_frame(*index));
+        }
         for (_, index) in ready.drain(..) {
             self.take(index, out);
             if !out.is_empty() {

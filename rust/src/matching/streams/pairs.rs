@@ -66,7 +66,7 @@ pub(crate) fn find(
     downs.sort_unstable_by_key(|down| (down.bytes, down.aligned_ns, down.piece));
     let reach = reach_of(downs);
     let (mut pairs, mut crowded) = (Vec::new(), Vec::new());
-    let (mut crowds, mut found) = (Crowds::new(downs.len()), Vec::new());
+    let mut crowds = Crowds::new(downs.len());
     let most_pairs = MOST_LOOKS + MOST_PAIRS * (ups.len() + downs.len());
     for up in ups {
         let end = downs.partition_point(|down| down.bytes.0 < up.bytes.1);
@@ -76,16 +76,15 @@ pub(crate) fn find(
             crowds.add(start..end);
             continue;
         }
-        let near = downs.iter().enumerate().take(end).skip(start);
-        found.clear();
-        found.extend(near.filter_map(|(at, down)| Some((at, possible(up, down, rules)?))));
-        if are_rivals(up, &found) {
+        let near = downs.get(start..end).unwrap_or(&[]);
+        let found = || near.iter().map(|down| possible(up, down, rules));
+        if are_rivals(up, found().flatten()) {
             crowded.push(up.piece);
-            for (at, _) in &found {
-                crowds.add(*at..at + 1);
+            for (at, _) in (start..).zip(found()).filter(|(_, pair)| pair.is_some()) {
+                crowds.add(at..at + 1);
             }
         } else {
-            pairs.extend(found.iter().map(|(_, pair)| *pair));
+            pairs.extend(found().flatten());
         }
     }
     crowded.extend(crowds.of(downs).map(|down| down.piece));
@@ -102,9 +101,9 @@ fn reach_of(downs: &[ByteEnd]) -> Vec<i64> {
 }
 
 /// Whether pairs of one piece share each byte with so many others that none can be told.
-fn are_rivals(up: &ByteEnd, found: &[(usize, Pair)]) -> bool {
+fn are_rivals(up: &ByteEnd, found: impl Iterator<Item = Pair>) -> bool {
     let n_bytes = |(lo, hi): Span| hi.abs_diff(lo);
-    let n_shared: u64 = found.iter().map(|(_, pair)| n_bytes(pair.bytes)).sum();
+    let n_shared: u64 = found.map(|pair| n_bytes(pair.bytes)).sum();
     n_shared / (MOST_RIVALS as u64 + 1) > n_bytes(up.bytes)
 }
 
@@ -141,6 +140,7 @@ impl Crowds {
     }
 }
 
+#[inline]
 fn possible(up: &ByteEnd, down: &ByteEnd, rules: PairRules<'_>) -> Option<Pair> {
     let bytes = common(up.bytes, down.bytes)?;
     let off_ns = down.aligned_ns.abs_diff(up.aligned_ns);
@@ -161,6 +161,7 @@ fn possible(up: &ByteEnd, down: &ByteEnd, rules: PairRules<'_>) -> Option<Pair> 
 }
 
 /// The bytes that two spans have in common, if any.
+#[inline]
 pub(crate) fn common(one: Span, other: Span) -> Option<Span> {
     let (lo, hi) = (one.0.max(other.0), one.1.min(other.1));
     (lo < hi).then_some((lo, hi))
