@@ -45,32 +45,32 @@ impl Grid {
     #[must_use]
     #[inline]
     pub fn place_of(&self, aligned_ns: i64) -> Place {
-        const LAST: u64 = N_BLOCKS as u64 - 1;
+        const END: u64 = (N_BLOCKS as u64) << CELLS_OF_BLOCK_BITS;
         let since_ns = aligned_ns.saturating_sub(self.start_ns).max(0);
         let (since_ns, length_ns) = (
             since_ns.unsigned_abs(),
             self.length_ns.max(1).unsigned_abs(),
         );
-        let (block, within_ns) = match since_ns / length_ns {
-            block @ ..=LAST => (block, since_ns - block * length_ns),
-            _ => (LAST, length_ns - 1),
+        let cell = match cells_before(since_ns, length_ns) {
+            cell @ ..END => cell,
+            // the last moment
+            _ => END - (1 << CELLS_OF_BLOCK_BITS) + cells_before(length_ns - 1, length_ns),
         };
-        let cell = block << CELLS_OF_BLOCK_BITS | share_of(within_ns, length_ns);
         Place {
-            block: usize::try_from(block).unwrap_or(0),
+            block: usize::try_from(cell >> CELLS_OF_BLOCK_BITS).unwrap_or(0),
             cell: u32::try_from(cell).unwrap_or(0),
         }
     }
 }
 
-/// Of the shortest cells of a block, how many lie before a time within it.
+/// How many of the shortest cells lie before a time after the begin, of blocks of a length.
 #[inline]
-fn share_of(within_ns: u64, length_ns: u64) -> u64 {
-    if let Some(cells) = within_ns.checked_mul(1 << CELLS_OF_BLOCK_BITS) {
+fn cells_before(since_ns: u64, length_ns: u64) -> u64 {
+    if let Some(cells) = since_ns.checked_mul(1 << CELLS_OF_BLOCK_BITS) {
         return cells / length_ns;
     }
-    let cells = u128::from(within_ns) << CELLS_OF_BLOCK_BITS;
-    u64::try_from(cells / u128::from(length_ns)).unwrap_or(0)
+    let cells = u128::from(since_ns) << CELLS_OF_BLOCK_BITS;
+    u64::try_from(cells / u128::from(length_ns)).unwrap_or(u64::MAX)
 }
 
 /// Where a latency begins in a run.
