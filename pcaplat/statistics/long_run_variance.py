@@ -9,6 +9,7 @@ Source: E. Lazarus, D. J. Lewis, J. H. Stock and M. W. Watson, HAR Inference: Re
 Practice, 2018 (equal-weighted cosines). Why so: docs/project/decisions/0036.
 """
 
+from functools import lru_cache
 from math import inf, sqrt
 
 import numpy as np
@@ -128,6 +129,11 @@ def slow_changes(values: Floats, spread: Floats) -> SlowChanges | None:
 
 def _waves(values: Floats, n_waves: int) -> Floats:
     """Give what each wave says of the variance of the sum, from the slowest on."""
-    m = len(values)
-    phase = (np.arange(m) + 0.5) * np.pi / m
-    return np.asarray(2 * (np.cos(np.outer(np.arange(1, n_waves + 1), phase)) @ values) ** 2)
+    return np.asarray(2 * (_cosines(n_waves, len(values)) @ values) ** 2)
+
+
+@lru_cache(maxsize=16)
+def _cosines(n_waves: int, n_values: int) -> Floats:
+    """The waves, one a row: nearly all sums of a run are of as many values."""
+    phase = (np.arange(n_values) + 0.5) * np.pi / n_values
+    return np.asarray(np.cos(np.outer(np.arange(1, n_waves + 1), phase)))

@@ -34,8 +34,7 @@ class Bins:
     @classmethod
     def of(cls, n_blocks: int, block: Ints, value: Floats, counts: Ints) -> "Bins":
         """Take bins in any order: the block, the value, and how often it stands there."""
-        values = np.unique(value)
-        cell = np.searchsorted(values, value)
+        values, cell = np.unique(value, return_inverse=True)
         in_all = np.asarray(np.bincount(cell, counts, len(values)), np.float64)
         cell += block * len(values)
         if (n_blocks + 1) * len(values) <= np.iinfo(np.int32).max:

@@ -5,10 +5,12 @@ Attribution makes these values; the summary uses them.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import ceil
 
 import numpy as np
 
+from pcaplat.model.arrays import Ints
 from pcaplat.model.blocks import Blocks
 from pcaplat.model.clocks import Relation
 from pcaplat.records import dataclass
@@ -69,9 +71,14 @@ class Distribution:
     def quantile_ns(self, share: float) -> float:
         """Value that `share` of the latencies do not exceed (inverse of the distribution)."""
         rank = np.ceil(share * self.n)
-        at = int(np.searchsorted(np.cumsum(self.counts), rank))
+        at = int(np.searchsorted(self._reached, rank))
         middle = self.middles_ns[min(at, len(self.middles_ns) - 1)]
         return float(min(max(middle, self.min_ns), self.max_ns))
+
+    @cached_property
+    def _reached(self) -> Ints:
+        """How many latencies are in each bin, or before it."""
+        return np.cumsum(self.counts)
 
 
 @dataclass(frozen=True)

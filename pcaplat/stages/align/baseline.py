@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats, median
+from pcaplat.model.arrays import Floats, distinct, median
 from pcaplat.records import dataclass
 from pcaplat.stages.align.windows import AROUND, Windows, differences, medians, usual
 
@@ -87,7 +87,7 @@ class ClockBaseline:
 
     def moving(self, first: Floats, last: Floats, by: Floats) -> "ClockBaseline | None":
         """Loosen spans of time so that the clock may have moved by so much in each, if it helps."""
-        times = np.unique(np.concatenate([self.times, first, last]))
+        times = distinct(np.concatenate([self.times, first, last]))
         times = times[(times >= self.times[0]) & (times <= self.times[-1])]
         at = np.clip(np.searchsorted(self.times, times[:-1], side="right") - 1, 0, None)
         loosening = self.loosening[at]

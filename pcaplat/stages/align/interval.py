@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Floats, Ints
+from pcaplat.model.arrays import Bools, Floats, Ints, distinct, quantile
 from pcaplat.model.clocks import Step
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
@@ -182,18 +182,18 @@ class StretchFit:
 
     def uncrossed(self) -> "StretchFit":
         """Loosen the bounds, where they still cross, as far as a clock may drift."""
-        times = np.union1d(self.x, self.y)
+        times = distinct(np.concatenate((self.x, self.y)))
         lo, hi = self.ends(times)
         looser = self.baseline.looser(times[hi < lo]) if np.any(hi < lo) else None
         return replace(self, baseline=looser).uncrossed() if looser else self
 
     def _least_width(self) -> float:
         windows = windows_of(Both(self.x, self.f, self.y, self.r, self.n, self.m))
-        return QUIET_FRAC * float(np.quantile(windows.quiet, SHORT_FRAC)) if windows else 0.0
+        return QUIET_FRAC * quantile(windows.quiet, SHORT_FRAC) if windows else 0.0
 
     def moved(self, least_ns: float) -> tuple[Floats, Floats, Floats]:
         """Spans of time, from a bound to the one it is too close to, and by how much it is."""
-        times = np.union1d(self.x, self.y)
+        times = distinct(np.concatenate((self.x, self.y)))
         above, below = (
             _tightest(self.baseline, times, self.x, self.f),
             _tightest(self.baseline, times, self.y, -self.r),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats
+from pcaplat.model.arrays import Floats, median
 from pcaplat.model.clocks import Step
 from pcaplat.records import dataclass
 from pcaplat.stages.align.bounds import OffsetBounds
@@ -170,7 +170,7 @@ def _jumps_within(both: Both, t0: int, cut_ns: float) -> Iterator[Jump]:
         if not _is_gradual(both, windows, at, size):
             before, after = (t0 + round(t) for t in _place(both, windows, at, size))
             # about a step, times on the other clock are off by as much; packets are on their way
-            off = round(abs(size) + float(np.median(windows.width)))
+            off = round(abs(size) + median(windows.width))
             start, end = (t0 + round(windows.edge(at + side)) for side in (-NEAR, NEAR))
             yield Jump(Step(before - off, after + off, round(size)), start, end)
 
@@ -212,7 +212,7 @@ def _jumps(windows: Windows, cut_ns: float) -> Iterator[tuple[int, float]]:
 def _is_abrupt(middle: Floats, at: int) -> bool:
     """A slew goes on for windows; a step is over in one."""
     before, after = middle[at - AROUND : at], middle[at : at + AROUND]
-    size = abs(float(np.median(after) - np.median(before)))
+    size = abs(median(after) - median(before))
     return float(max(np.ptp(before[:-1]), np.ptp(after[1:]))) < size / 4
 
 
@@ -233,7 +233,7 @@ def _is_gradual(both: Both, windows: Windows, at: int, size: float) -> bool:
     fine = windows_between(
         both, np.linspace(windows.edge(at - NEAR), windows.edge(at + NEAR), FINER)
     )
-    width = float(np.median(windows.width[at - AROUND : at + AROUND]))
+    width = median(windows.width[at - AROUND : at + AROUND])
     level = (fine.middle - windows.level(at - AROUND, at - 1)) / size
     is_quiet = np.abs(fine.width - width) < abs(size) / 4
     return int(np.sum(is_quiet & (level > 1 / 4) & (level < 3 / 4))) > 1

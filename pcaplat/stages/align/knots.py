@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints, distinct
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.stages.align.interval import PairInterval
@@ -28,23 +28,24 @@ def even_knots(findings: Findings) -> Ints:
     """Times over all captures, on the clock of the path's first point."""
     start_ns, end_ns = findings.shared_time(findings.components[0])
     span_ns = max(end_ns - start_ns, 1)
-    return np.unique(np.linspace(0, span_ns, N_KNOTS).astype(np.int64)) + start_ns
+    return distinct(np.linspace(0, span_ns, N_KNOTS).astype(np.int64)) + start_ns
 
 
 def with_bends(knots_ns: Ints, intervals: Mapping[Pair, PairInterval]) -> Ints:
     """Add knots until every interval is nearly a straight line from each to the next."""
     bends_ns = [one.bends_ns for one in intervals.values()]
     inside = [one[(one > knots_ns[0]) & (one < knots_ns[-1])] for one in bends_ns]
-    t_ns = np.unique(np.concatenate([_middles(knots_ns[:-1], knots_ns[1:]), *inside]))
-    t_ns = np.setdiff1d(t_ns, knots_ns)
+    t_ns = distinct(np.concatenate([_middles(knots_ns[:-1], knots_ns[1:]), *inside]))
+    t_ns = np.setdiff1d(t_ns, knots_ns, assume_unique=True)
     while len(t_ns) and len(knots_ns) < MOST_KNOTS:
         after = np.searchsorted(knots_ns, t_ns)
         around = knots_ns[after - 1], t_ns, knots_ns[after]
         is_bent = np.any([_is_bent(one, *around) for one in intervals.values()], axis=0)
-        knots_ns = np.union1d(knots_ns, t_ns[is_bent])
+        knots_ns = distinct(np.append(knots_ns, t_ns[is_bent]))
         at = np.searchsorted(knots_ns, t_ns[is_bent])
-        starts = np.union1d(at - 1, at)
-        t_ns = np.setdiff1d(_middles(knots_ns[starts], knots_ns[starts + 1]), knots_ns)
+        starts = distinct(np.append(at - 1, at))
+        t_ns = distinct(_middles(knots_ns[starts], knots_ns[starts + 1]))
+        t_ns = np.setdiff1d(t_ns, knots_ns, assume_unique=True)
     return knots_ns
 
 

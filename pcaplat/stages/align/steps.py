@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pcaplat.model.arrays import Ints
+from pcaplat.model.arrays import Ints, distinct
 from pcaplat.model.clocks import Step
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
@@ -180,4 +180,4 @@ def with_steps(knots_ns: Ints, steps: Mapping[int, Sequence[Step]]) -> Ints:
     all_steps = [step for of in steps.values() for step in of]
     sides = [t for step in all_steps for t in (step.before_ns, step.t_ns - 1, step.after_ns - 1)]
     around = np.array([t + more for t in sides for more in (0, 1)], dtype=np.int64)
-    return np.unique(np.concatenate([knots_ns, around]))
+    return distinct(np.concatenate([knots_ns, around]))

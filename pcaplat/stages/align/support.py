@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Floats, Ints
+from pcaplat.model.arrays import Bools, Floats, Ints, moving_medians
 from pcaplat.model.clocks import Step, middle_of
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
@@ -113,7 +113,7 @@ def _levelled(forward: OffsetBounds, reverse: OffsetBounds) -> tuple[Floats, Flo
         return f - slope * x, r - slope * y
     slope = usual_slope(windows.edges[:-1], windows.middle)
     rest = np.pad(windows.middle - slope * windows.centres, AROUND // 2, mode="reflect")
-    level = np.median(np.lib.stride_tricks.sliding_window_view(rest, AROUND + 1), axis=1)
+    level = moving_medians(rest, AROUND + 1)
     usual, usual_back = (slope * t + np.interp(t, windows.centres, level) for t in (x, y))
     return f - usual, r - usual_back
 

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.arrays import Floats, Ints, distinct
 from pcaplat.model.clocks import Step, set_by
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
@@ -132,7 +132,7 @@ def middle(knots_ns: Ints, lo_ns: Floats, hi_ns: Floats, steps: Sequence[Step]) 
     """The middle, stretch by stretch between steps."""
     stretch = np.searchsorted(np.sort([step.t_ns for step in steps]), knots_ns, side="right")
     value = np.empty(len(knots_ns))
-    for one in np.unique(stretch):
+    for one in distinct(stretch):
         here = stretch == one
         value[here] = _middle_line(knots_ns[here], lo_ns[here], hi_ns[here])
     return value

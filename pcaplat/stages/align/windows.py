@@ -6,7 +6,7 @@ opposite sign in the two directions).
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats, Ints, median
+from pcaplat.model.arrays import Floats, Ints, distinct, median, moving_medians
 from pcaplat.records import dataclass
 
 PACKETS = 120
@@ -130,8 +130,8 @@ def windows_of(bounds: Both) -> Windows | None:
         return None
     total = np.cumsum(n[by])
     cuts = np.searchsorted(total, np.arange(1, n_windows) * total[-1] / n_windows)
-    edges = np.unique(np.concatenate([[t.min()], t[by][cuts], [t.max() + 1]]))
-    windows = windows_between(bounds, edges)
+    edges: Floats = np.concatenate([[t.min()], t[by][cuts], [t.max() + 1]])
+    windows = windows_between(bounds, distinct(edges))
     return windows if len(windows.top) >= FEWEST_WINDOWS else None
 
 
@@ -153,7 +153,7 @@ def _extreme(which: np.ufunc, t: Floats, values: Floats, edges: Floats, none: fl
 
 def medians(values: Floats) -> Floats:
     """Median of each so many windows in a row."""
-    return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(values, AROUND), axis=1))
+    return moving_medians(values, AROUND)
 
 
 def differences(values: Floats) -> Floats:

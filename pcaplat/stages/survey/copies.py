@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints, distinct, quantile
 from pcaplat.model.band import Copies
 from pcaplat.stages.survey.observations import (
     COPIES_WITHIN_NS,
@@ -71,7 +71,7 @@ def find_copies(
                 run = _runs(routes.side(seen[point], side))
                 if place:
                     arrived[point].append(run.at(~among(run.key, several)))
-                several = np.union1d(several, run.key[run.n > 1])
+                several = distinct(np.concatenate((several, run.key[run.n > 1])))
     return [
         _best(run, some, once, _n_explained(run, once, everywhere, reach))
         for run, some in zip(runs, arrived, strict=True)
@@ -138,7 +138,7 @@ class Counted(NamedTuple):
 
 
 def _runs(seen: Observations) -> KeyRun:
-    order = np.lexsort((seen.t_ns, seen.key))
+    order = seen.by_key
     key, start, n = np.unique(seen.key[order], return_index=True, return_counts=True)
     t_ns = seen.t_ns[order]
     second = np.minimum(start + 1, max(len(t_ns) - 1, 0))
@@ -153,6 +153,6 @@ def _copies(n_packets: int, gap_ns: Ints) -> Copies:
     copied_frac = len(gap_ns) / n_packets
     if len(gap_ns) < ENOUGH:
         return Copies(copied_frac, 0, COPIES_WITHIN_NS)
-    lo, hi = (int(edge) for edge in np.quantile(gap_ns, (0.005, 0.995)))
+    lo, hi = (int(quantile(gap_ns, share)) for share in (0.005, 0.995))
     more = (hi - lo) // 2 + MARGIN_NS
     return Copies(copied_frac, max(lo - more, 0), hi + more)

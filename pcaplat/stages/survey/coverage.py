@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pcaplat.diagnostics.catalogue import diagnose
-from pcaplat.model.arrays import Ints
+from pcaplat.model.arrays import Ints, distinct
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
-from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations
+from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations, among
 from pcaplat.units import format_count, format_frac, format_ns
 
 if TYPE_CHECKING:
@@ -51,21 +51,22 @@ def check_coverage(findings: Findings, seen: Sequence[Observations]) -> list[Dia
 def _ways(one: Observations) -> tuple[Ints, Ints]:
     """Address pairs of which packets in both directions were seen, and those of one only."""
     toward, back = (
-        np.unique(one.pair[one.is_directed & (one.is_toward == way)]) for way in (True, False)
+        distinct(one.pair[one.is_directed & (one.is_toward == way)]) for way in (True, False)
     )
-    return np.intersect1d(toward, back), np.setxor1d(toward, back)
+    both = toward[among(toward, back)]
+    return both, np.setxor1d(toward, back, assume_unique=True)
 
 
 def _one_way(
     findings: Findings, component: Sequence[int], seen: Sequence[Observations]
 ) -> Iterator[Diagnostic]:
     ways = {point: _ways(seen[point]) for point in component}
-    both_ways = np.unique(np.concatenate([both for both, _ in ways.values()]))
+    both_ways = distinct(np.concatenate([both for both, _ in ways.values()]))
     for point in component:
         both, one = ways[point]
-        missing = np.intersect1d(one, both_ways)
-        n_packets = int(np.isin(seen[point].pair, missing).sum())
-        n_both = len(np.intersect1d(both, both_ways))
+        missing = one[among(one, both_ways)]
+        n_packets = int(seen[point].are_of(missing).sum())
+        n_both = int(among(both, both_ways).sum())
         if _pass_beside(findings, seen, point, missing):
             continue
         if n_packets >= ENOUGH_PACKETS and len(missing) >= ONE_WAY_FRAC * (len(missing) + n_both):
@@ -82,8 +83,8 @@ def _pass_beside(findings: Findings, seen: Sequence[Observations], point: int, p
 
     Where its place is assumed too: that is no doubt about where packets come back.
     """
-    here = seen[point].at(np.isin(seen[point].pair, pairs))
-    missing = np.unique(~_way(here))
+    here = seen[point].at(seen[point].are_of(pairs))
+    missing = distinct(~_way(here))
     return any(
         len(missing) > 0
         and np.isin(missing, _way(seen[other])).mean() >= ONE_WAY_FRAC
@@ -147,7 +148,7 @@ def _n_between(
     t_ns = seen[other].t_ns
     aligned_ns = t_ns - findings.centres[0][other].at(t_ns)
     is_in = (aligned_ns > span_ns[0]) & (aligned_ns < span_ns[1])
-    is_in &= np.isin(seen[other].pair, seen[point].pairs)
+    is_in &= seen[other].are_of(seen[point].pairs)
     is_in &= ~np.isin(seen[other].key, apart)
     return int((is_in & ~np.isin(seen[other].key, seen[point].key)).sum())
 
@@ -157,7 +158,7 @@ def _apart(seen: Sequence[Observations], point: int, others: Sequence[int]) -> I
     keys: list[Ints] = [np.zeros(0, np.int64)]
     here = seen[point]
     for other in others:
-        there = seen[other].at(np.isin(seen[other].pair, here.pairs))
+        there = seen[other].at(seen[other].are_of(here.pairs))
         n_both = int(np.isin(here.key, there.key).sum())
         if n_both < HARDLY_EVER * min(len(here), len(there)):
             keys.append(there.key)
@@ -212,12 +213,11 @@ def _is_between(findings: Findings, seen: Sequence[Observations], point: int, ot
     """Tell whether a point of the same file sees most packets in between, of those seen twice."""
     files = [{file for file, _ in findings.points[one].sources} for one in (point, other)]
     here, there = seen[point], seen[other]
-    by = np.lexsort((here.t_ns, here.key))
-    key, t_ns = here.key[by], here.t_ns[by]
+    key, t_ns = here.key[here.by_key], here.t_ns[here.by_key]
     again = np.flatnonzero(key[1:] == key[:-1])
     if files[0] != files[1] or not len(again):
         return False
-    order = np.lexsort((there.t_ns, there.key))
+    order = there.by_key
     at: dict[int, int] = {}
     for one, when in zip(there.key[order].tolist(), there.t_ns[order].tolist(), strict=True):
         at.setdefault(one, when)

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints, distinct, rows_by
 from pcaplat.model.points import Point, PointTree
 from pcaplat.model.sampled import SampleColumns
 from pcaplat.records import dataclass
@@ -26,8 +26,37 @@ ANY_PART = -1
 FLAGS = ("is_toward", "is_directed")
 
 
+class OfPairs:
+    """Rows of address pairs: many packets are of one, so that each pair is looked up once."""
+
+    pair: Ints
+
+    @property
+    def pairs(self) -> Ints:
+        """Address pairs that were seen, ascending."""
+        return self._pairs[0]
+
+    @property
+    def of_pair(self) -> Ints:
+        """Which of `pairs` each row is of."""
+        return self._pairs[1]
+
+    @cached_property
+    def _pairs(self) -> tuple[Ints, Ints]:
+        return np.unique(self.pair, return_inverse=True)
+
+    def places(self, pairs: Ints) -> tuple[Ints, Bools]:
+        """Find the pair of each row among others, which ascend; see `places`."""
+        at, is_there = places(self.pairs, pairs)
+        return at[self.of_pair], is_there[self.of_pair]
+
+    def are_of(self, pairs: Ints) -> Bools:
+        """Tell which rows are of some address pairs, which ascend."""
+        return among(self.pairs, pairs)[self.of_pair]
+
+
 @dataclass(frozen=True)
-class Observations:
+class Observations(OfPairs):
     """Sampled packets of one point; equal indices belong together.
 
     `pair` is the two addresses with direction ignored, `is_toward` whether the source is the
@@ -49,25 +78,18 @@ class Observations:
 
     def at(self, index: Ints | Bools) -> "Observations":
         """Take the rows of `index`."""
-        return Observations(**{one.name: getattr(self, one.name)[index] for one in fields(self)})
-
-    @cached_property
-    def pairs(self) -> Ints:
-        """Address pairs that were seen, ascending."""
-        return np.unique(self.pair)
+        rows = np.flatnonzero(index) if index.dtype == np.bool_ else index
+        return Observations(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
     @cached_property
     def by_time(self) -> Ints:
         """Rows in order of time; of one time, in the order that they are in."""
         return np.argsort(self.t_ns, kind="stable")
 
-    def of_pairs(self, pairs: Ints) -> Bools:
-        """Tell which rows are of some address pairs, which ascend."""
-        return among(self.pairs, pairs)[self._of_pair]
-
     @cached_property
-    def _of_pair(self) -> Ints:
-        return np.searchsorted(self.pairs, self.pair)
+    def by_key(self) -> Ints:
+        """Rows in order of packets, and of each in order of time."""
+        return rows_by(self.key, self.t_ns)
 
     def __len__(self) -> int:
         return len(self.key)
@@ -125,7 +147,8 @@ class Sample:
         columns = {**packets} | {name: packets[name] != 0 for name in FLAGS}
         at = flows["interface"].copy()
         divided = [file for file, division in enumerate(divisions) if division]
-        at[np.isin(flows["file"], divided)] = ANY_PART
+        for file in divided:
+            at[flows["file"] == file] = ANY_PART
         return cls(
             Observations(**{one.name: columns[one.name] for one in fields(Observations)}),
             np.stack((columns["file"], columns["interface"] if part is None else part), axis=1),
@@ -199,7 +222,7 @@ def _unique_runs(key: Ints, owner: Ints, t_ns: Ints, tag: Ints) -> Ints:
 
 def _at_doubling(owner: Ints, is_twice: Bools) -> Bools:
     """Which runs are of points that see nearly all packets twice."""
-    points = np.unique(owner)
+    points = distinct(owner)
     doubling = [point for point in points if sees_all_twice(is_twice[owner == point])]
     return np.isin(owner, doubling)
 

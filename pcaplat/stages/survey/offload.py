@@ -73,5 +73,5 @@ def _changed(near: Observations, far: Observations) -> Iterator[Ints]:
             yield np.zeros(0, np.int64)
             continue
         is_between = (here.t_ns >= t_ns.min()) & (here.t_ns <= t_ns.max())
-        is_changed = (here.tcp_bytes > 0) & ~is_common & here.of_pairs(there.pairs)
+        is_changed = (here.tcp_bytes > 0) & ~is_common & here.are_of(there.pairs)
         yield here.tcp_bytes[is_between & is_changed]

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pcaplat.model.arrays import Ints
+from pcaplat.model.arrays import Ints, distinct
 from pcaplat.stages.survey.observations import Observations
 
 APART_NS = 1_000_000_000
@@ -64,11 +64,11 @@ def _come_again(seen: Sequence[Observations]) -> bool:
     """Tell whether most packets do, of those that any point saw."""
     again, keys = list[Ints](), [one.key for one in seen if len(one)]
     for one in seen:
-        by = np.lexsort((one.t_ns, one.key))
-        is_far = np.diff(one.t_ns[by]) > APART_NS
-        again.append(one.key[by][1:][is_far & (np.diff(one.key[by]) == 0)])
-    n_all = len(np.unique(np.concatenate(keys))) if keys else 0
-    return bool(n_all) and len(np.unique(np.concatenate(again))) > MOSTLY * n_all
+        is_far = np.diff(one.t_ns[one.by_key]) > APART_NS
+        key = one.key[one.by_key]
+        again.append(key[1:][is_far & (np.diff(key) == 0)])
+    n_all = len(distinct(np.concatenate(keys))) if keys else 0
+    return bool(n_all) and len(distinct(np.concatenate(again))) > MOSTLY * n_all
 
 
 def _usual(one: Observations, other: Observations) -> int | None:

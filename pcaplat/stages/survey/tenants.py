@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pcaplat.model.arrays import Ints, distinct_columns
+from pcaplat.model.arrays import Ints, distinct, distinct_columns
 from pcaplat.model.files.tenants import Tenants
 from pcaplat.model.sampled import SampleColumns
 from pcaplat.records import dataclass
@@ -110,7 +110,7 @@ def find_tenants(columns: SampleColumns, names: Sequence[str]) -> Tenants | None
     Returns:
         Whose packets are seen where; None where no two tenants have the same addresses.
     """
-    if len(np.unique(columns["tunnel"][columns["tunnel"] >= 0])) < 2:  # noqa: PLR2004 - two tenants
+    if len(distinct(columns["tunnel"][columns["tunnel"] >= 0])) < 2:  # noqa: PLR2004 - two tenants
         return None
     point = np.unique(np.asarray(names), return_inverse=True)[1]
     places = np.stack((point[columns["file"]], columns["interface"]))
@@ -187,7 +187,7 @@ def _told(doubles: Sequence[Doubles], equal: Sequence[Nodes]) -> Ints:
     """Keys of packets that several tenants have."""
     of_tenants = {node for ends in equal for node in ends}
     keys = [one.key for one in doubles if {*one.nodes} <= of_tenants]
-    return np.unique(np.concatenate([np.zeros(0, np.int64), *keys]))
+    return distinct(np.concatenate([np.zeros(0, np.int64), *keys]))
 
 
 def _links_by_nearness(seen: Seen, told: Ints, equal: Sequence[Nodes]) -> Iterator[Nodes]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Floats, Ints, median
+from pcaplat.model.arrays import Bools, Floats, Ints, median, moving_medians, quantile
 from pcaplat.model.band import Band
 from pcaplat.model.centre import Centre, in_order
 
@@ -108,10 +108,13 @@ def _sides(x: Floats, rest: Floats, block: Ints, levels: Floats) -> Iterator[tup
 
 def _medians(values: Floats, block: Ints) -> Floats:
     """Median of each block; blocks ascend from 0."""
-    values = values[np.lexsort((values, block))]
-    n = np.bincount(block)
-    start = np.cumsum(n) - n
-    return np.asarray((values[start + (n - 1) // 2] + values[start + n // 2]) / 2)
+    n, at = np.bincount(block), np.arange(block[-1] + 1)
+    # one block a row: short rows are sorted much faster than all values
+    is_filled = np.arange(n.max()) < n[:, None]
+    rows = np.full(is_filled.shape, np.inf)
+    rows[is_filled] = values
+    rows.sort(axis=1)
+    return np.asarray((rows[at, (n - 1) // 2] + rows[at, n // 2]) / 2)
 
 
 def _slope(x: Floats, y: Floats) -> float:
@@ -162,10 +165,9 @@ def _without_excursions(centre: Centre, others: tuple[Ints, Ints]) -> Centre:
     A clock that was set, and set back, moves the level of the other direction too.
     """
     level_ns = centre.offset_ns - np.rint(centre.slope * (centre.t_ns - centre.t_ns[0]))
-    around = range(-EXCURSION_KNOTS, EXCURSION_KNOTS + 1)
     last = len(level_ns) - 1
-    near = np.stack([level_ns[np.clip(np.arange(last + 1) + by, 0, last)] for by in around])
-    away_ns = level_ns - np.median(near, axis=0)
+    around = np.pad(level_ns, EXCURSION_KNOTS, "edge")
+    away_ns = level_ns - moving_medians(around, 2 * EXCURSION_KNOTS + 1)
     is_far = np.abs(away_ns) > FAR_NS + FAR_DEVIATIONS * median(np.abs(away_ns))
     edges = np.flatnonzero(np.diff(np.concatenate(([0], is_far, [0]))))
     keep = np.ones(last + 1, np.bool_)
@@ -195,7 +197,8 @@ def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = N
     """
     usual_ns = residual_ns if is_doubtful is None else residual_ns[~is_doubtful]
     usual_ns = usual_ns if 2 * len(usual_ns) > len(residual_ns) else residual_ns
-    lo, hi = (int(edge) for edge in np.quantile(_near(usual_ns), (0.005, 0.995)))
+    near_ns = _near(usual_ns)
+    lo, hi = (int(quantile(near_ns, share)) for share in (0.005, 0.995))
     more = (hi - lo) // 2 + 300 + 2 * resolution_ns
     lo, hi = lo - more, hi + more
     reach_ns = (min(lo, int(usual_ns.min()) - more), max(hi, int(usual_ns.max()) + more))

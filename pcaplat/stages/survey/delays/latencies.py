@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints, distinct
 from pcaplat.model.band import Band
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Pair, Point
@@ -55,7 +55,7 @@ def fit_bands(
     `seen` is what each point saw, and what it saw once.
     """
     # what is unique by its rhythm has keys of its own
-    keys = [np.unique(np.concatenate((one.key, unique.key))) for one, unique in seen]
+    keys = [distinct(np.concatenate((one.key, unique.key))) for one, unique in seen]
     sides = [[routes.side(unique, side) for _, unique in seen] for side in (0, 1)]
     bands: tuple[dict[Pair, Band], dict[Pair, Band]] = ({}, {})
     doubtful_ns = [doubtful(some) for some in centres]
@@ -126,7 +126,7 @@ def _missing(here: Observations, pairs_there: Ints, keys_there: Ints, *, is_torn
     Where TCP is cut or joined between, its data is not missing there, but in other packets: of what
     can be neither, few packets may be left, so that none missing says little.
     """
-    is_common = here.of_pairs(pairs_there) & here.is_directed
+    is_common = here.are_of(pairs_there) & here.is_directed
     if is_torn:
         is_common &= whole_everywhere(here)
     common = here.key[is_common]

@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints, median
+from pcaplat.model.arrays import Bools, Ints, median, quantile, rows_by
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
-from pcaplat.stages.survey.observations import Observations, places
+from pcaplat.stages.survey.observations import Observations, OfPairs, places
 
 FAR_NS = np.iinfo(np.int64).max
 
@@ -42,7 +42,7 @@ ALIKE_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Shared:
+class Shared(OfPairs):
     """Packets that are unique at two points, in the first one's time order.
 
     `d_ns` is the second point's raw time minus the first's, `n_hops` how much less TTL the second
@@ -72,13 +72,28 @@ class Shared:
         """
         return direction_changes(self, self.is_toward, self.pair)
 
+    @cached_property
+    def turned(self) -> "Shared":
+        """The same, seen from the second point; in the same order."""
+        return Shared(
+            self.t_ns + self.d_ns,
+            -self.d_ns,
+            self.flow,
+            self.pair,
+            self.is_toward,
+            self.is_directed,
+            self.is_strong,
+            -self.n_hops,
+        )
+
     def __len__(self) -> int:
         return len(self.t_ns)
 
 
 def direction_changes(both: Shared, is_forward: Bools, group: Ints) -> tuple[Ints, Ints]:
     """Two-way distances at the changes of direction within each group, and their groups, ns."""
-    by = np.lexsort((both.d_ns, both.t_ns, group))
+    by = rows_by(both.t_ns, both.d_ns)
+    by = by[np.argsort(group[by], kind="stable")]
     d_ns, forward, group = both.d_ns[by], is_forward[by], group[by]
     changes = (group[1:] == group[:-1]) & (forward[1:] != forward[:-1])
     at = np.flatnonzero(changes) + 1
@@ -127,7 +142,7 @@ def shared(near: Observations, far: Observations) -> tuple[Shared, int]:
     is_kept |= _is_usual(own_ns, own_ns) | _is_usual(_to_company(packets.d_ns), own_ns)
     is_nothing_kept = ~np.logical_or.reduceat(is_kept[rows], starts)
     is_kept[rows] |= packets.is_directed[rows] & np.repeat(is_nothing_kept, n_of)
-    return packets.at(is_kept), int(np.quantile(strong_ns, 0.99)) if len(strong_ns) else 0
+    return packets.at(is_kept), int(quantile(strong_ns, 0.99)) if len(strong_ns) else 0
 
 
 def _is_usual(away_ns: Ints, spread_ns: Ints) -> Bools:
@@ -242,19 +257,7 @@ def between(relations: Relations, up: int, down: int) -> Shared:
     """Give what two points share, seen from the first; nothing if they are not related."""
     if (up, down) in relations:
         return relations[up, down]
-    if (down, up) not in relations:
-        return NOTHING_SHARED
-    packets = relations[down, up]
-    return Shared(
-        packets.t_ns + packets.d_ns,
-        -packets.d_ns,
-        packets.flow,
-        packets.pair,
-        packets.is_toward,
-        packets.is_directed,
-        packets.is_strong,
-        -packets.n_hops,
-    )
+    return relations[down, up].turned if (down, up) in relations else NOTHING_SHARED
 
 
 def components(relations: Relations, n_points: int) -> list[list[int]]:

@@ -10,7 +10,6 @@ from pcaplat.model.arrays import Ints, median
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Relations, Shared, direction_changes
-from pcaplat.stages.survey.observations import among
 from pcaplat.stages.survey.path_order.groups import two_groups
 from pcaplat.stages.survey.path_order.orient import (
     SYNCHRONISED_NS,
@@ -134,7 +133,7 @@ def _with_routes(
     for points in sorted({tuple(sorted(points)) for points in seen_by.values()}):
         pairs = np.array([pair for pair, by in seen_by.items() if by == {*points}], np.int64)
         own = {
-            ends: both.at(among(both.pair, pairs))
+            ends: both.at(both.are_of(pairs))
             for ends, both in directed.items()
             if {*ends} <= {*points}
         }

@@ -41,7 +41,7 @@ def medians_by(values: Ints, group: Ints) -> Medians:
 def forward_mask(both: Shared | Observations, toward: Mapping[int, bool]) -> Bools:
     """Tell which rows go forward; their address pairs must be oriented."""
     lookup = sorted(pair for pair, is_forward in toward.items() if is_forward)
-    return np.asarray(both.is_toward == among(both.pair, np.array(lookup, np.int64)))
+    return np.asarray(both.is_toward == both.are_of(np.array(lookup, np.int64)))
 
 
 def orient(directed: Mapping[Pair, Shared], known: Mapping[int, bool]) -> dict[int, bool]:
@@ -89,7 +89,7 @@ def _orient_rest(left: list[Shared], toward: dict[int, bool]) -> dict[int, bool]
     """Orient what shows no change: where oriented pairs were seen first, then where most was."""
     while left:
         pairs = np.array(sorted(toward), np.int64)
-        ready = [both for both in left if among(both.pair, pairs).any()]
+        ready = [both for both in left if among(both.pairs, pairs).any()]
         for both in ready or [max(left, key=len)]:
             toward |= _orient_one_way(both, toward)
             left = [one for one in left if one is not both]
@@ -98,7 +98,7 @@ def _orient_rest(left: list[Shared], toward: dict[int, bool]) -> dict[int, bool]
 
 def _orient_one_way(packets: Shared, toward: Mapping[int, bool]) -> dict[int, bool]:
     """Orient the address pairs that are left, by the latencies of the oriented ones."""
-    is_known = among(packets.pair, np.array(sorted(toward), np.int64))
+    is_known = packets.are_of(np.array(sorted(toward), np.int64))
     if np.all(is_known):
         return {}
     usual_ns = usual_differences(packets.at(is_known), toward)

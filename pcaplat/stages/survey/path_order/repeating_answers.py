@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints, distinct
 from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations, among
 
 FEWEST = 3
@@ -62,7 +62,7 @@ def _ways(unique: Sequence[Observations]) -> set[Way]:
     for one in unique:
         both = among(one.key, keys[n > 1])
         for toward in (False, True):
-            pairs = np.unique(one.pair[both & (one.is_toward == toward)])
+            pairs = distinct(one.pair[both & (one.is_toward == toward)])
             ways.update((pair, toward) for pair in pairs.tolist())
     return ways
 
@@ -97,7 +97,7 @@ def _untold(
 def _is_untold(one: Observations, told: set[Way]) -> Bools:
     pairs = one.pairs.tolist()
     is_untold = np.array([[(pair, way) not in told for pair in pairs] for way in (0, 1)], np.bool_)
-    return np.asarray(is_untold[one.is_toward.astype(int), np.searchsorted(one.pairs, one.pair)])
+    return np.asarray(is_untold[one.is_toward.astype(int), one.of_pair])
 
 
 def _is_alike(here_ns: Ints, there_ns: Ints) -> bool:

@@ -12,11 +12,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints, distinct
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Shared
-from pcaplat.stages.survey.observations import Observations, among, places
+from pcaplat.stages.survey.observations import Observations
 
 FEWEST = 5
 """Fewer packets that go against an order may be chance."""
@@ -76,7 +76,7 @@ class Routes:
             nothing = np.zeros(len(both), np.bool_)
             return nothing, nothing
         pairs, is_toward = self._oriented
-        at, is_known = places(both.pair, pairs)
+        at, is_known = both.places(pairs)
         return is_known, is_known & (both.is_toward == is_toward[at])
 
     @cached_property
@@ -152,7 +152,7 @@ def votes(both: Shared, *, is_one_clock: bool) -> Votes:
     one, or by how many routers they passed.
     """
     values_ns, pair = both.changes
-    rest = both.at(~among(both.pair, np.unique(pair)))
+    rest = both.at(~both.are_of(distinct(pair)))
     away = rest.d_ns if is_one_clock else rest.n_hops
     away = np.where(rest.is_toward, away, -away)
     is_told = away != 0

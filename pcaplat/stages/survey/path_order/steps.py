@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pcaplat.diagnostics.catalogue import diagnose
+from pcaplat.model.arrays import distinct
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Point
 from pcaplat.stages.survey.delays.relations import Relations, Shared
-from pcaplat.stages.survey.observations import Observations
+from pcaplat.stages.survey.observations import Observations, among
 from pcaplat.units import format_count
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def check_steps(relations: Relations, points: Sequence[Point]) -> Iterator[Diagn
 
 def _goes_both_ways(both: Shared) -> bool:
     ways = (both.pair[both.is_toward], both.pair[~both.is_toward])
-    return len(np.intersect1d(*ways)) > 0 and min(map(len, ways)) >= ENOUGH
+    return min(map(len, ways)) >= ENOUGH and bool(among(ways[0], distinct(ways[1])).any())
 
 
 def _is_step(both: Shared) -> bool:

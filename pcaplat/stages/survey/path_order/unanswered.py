@@ -13,7 +13,6 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.points import Pair
 from pcaplat.stages.survey.delays.relations import Shared
-from pcaplat.stages.survey.observations import among
 from pcaplat.stages.survey.path_order.relays import Medians, sense_of
 
 
@@ -49,7 +48,7 @@ def _going(both: Shared, table: Medians) -> dict[int, int]:
     pairs, separation_ns, _ = table
     is_clear = separation_ns != 0
     pairs, separation_ns = pairs[is_clear], separation_ns[is_clear]
-    is_answered = among(both.pair, pairs)
+    is_answered = both.are_of(pairs)
     if is_answered.all() or not is_answered.any():
         return {}
     answered, rest = both.at(is_answered), both.at(~is_answered)

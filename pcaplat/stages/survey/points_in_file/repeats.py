@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pcaplat.model.arrays import Ints, distinct_columns
+from pcaplat.model.arrays import Ints, distinct, distinct_columns
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 
@@ -55,7 +55,7 @@ class Repeats:
 
 def count_keys(columns: Columns, rows: Ints) -> int:
     """Count the unicast packets among some rows."""
-    return len(np.unique(columns["key"][rows[columns["is_directed"][rows] != 0]]))
+    return len(distinct(columns["key"][rows[columns["is_directed"][rows] != 0]]))
 
 
 def is_enough(n_both: int, n_seen: Sequence[int]) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pcaplat.model.arrays import Ints
+from pcaplat.model.arrays import Ints, distinct
 from pcaplat.model.points import Node, Pair, PointTree
 from pcaplat.model.sampled import SampleColumns
 from pcaplat.stages.survey.points_in_file.hops_in_file import find_hops, find_legs
@@ -77,11 +77,11 @@ def divide(
     owner = np.array([names.index(name) for name in names], np.int64)[columns["file"]]
     divisions: list[PointTree | None] = [None] * len(names)
     part = columns["interface"].copy()
-    for first in np.unique(owner).tolist():
+    for first in distinct(owner).tolist():
         rows = np.flatnonzero(owner == first)
         trees = {
             interface: tree
-            for interface in np.unique(columns["interface"][rows]).tolist()
+            for interface in distinct(columns["interface"][rows]).tolist()
             if (tree := grow(columns, rows[columns["interface"][rows] == interface], ()))
         }
         if trees:
