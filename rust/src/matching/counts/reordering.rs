@@ -7,16 +7,14 @@ use crate::matching::counts::segment_rows::{Arrived, SegmentRow, Waiting};
 use crate::matching::observation::Observation;
 use crate::matching::streams::PairKind;
 
-/// Pairs of one segment and direction that wait to be put in order of arrival, flow by flow: what is
-/// decided comes nearly in order within a flow, so that none is sorted.
+/// Pairs of one segment and direction that wait to be put in order of arrival: what is decided comes nearly
+/// in this order, so that each has to pass few of those before it.
 #[derive(Debug)]
 pub(crate) struct Reordering {
-    flows: HashedMap<FlowOrder>,
-    /// Arrivals of all flows, each between its neighbours in its flow.
+    flows: HashedMap<Newest>,
     waiting: Vec<Arrival>,
-    n_waiting: usize,
-    /// The first unused place, see [`Arrival::after`].
-    free: u32,
+    /// Those that wait are in order.
+    is_in_order: bool,
     /// What is kept of them, if it is.
     pub(crate) kept: Waiting,
     n_reordered: Reordered,
@@ -35,23 +33,10 @@ struct Arrival {
     sent_ns: i64,
     /// How long it took; between clocks but for a constant.
     took_ns: i64,
+    flow: u64,
     kind: PairKind,
     /// Its number among those that are kept; 0: it is none.
     kept: u32,
-    /// The place of the one that arrived before it in its flow.
-    before: u32,
-    /// And after it; of an unused place the next one.
-    after: u32,
-}
-
-/// What is known of a flow.
-#[derive(Debug)]
-struct FlowOrder {
-    newest: Newest,
-    first: u32,
-    last: u32,
-    /// Those that wait are in order.
-    is_in_order: bool,
 }
 
 /// What was sent last of a flow, of what arrived.
@@ -67,13 +52,12 @@ struct Newest {
 /// start with the byte, and those that end with it.
 pub(crate) type Reordered = [u64; 3];
 
-const NOWHERE: u32 = u32::MAX;
 /// Pairs that may wait without a look at what has settled: they are still in the cache.
 const BATCH: usize = 1 << 12;
 /// Pairs that may wait: beyond, order is worth less than memory.
 const MOST: usize = 1 << 21;
-/// Places that one moves back at once; a flow with farther ones is sorted when it settles.
-const MOST_BACK: usize = 32;
+/// Places that one moves back at once; where one is farther, all are sorted when they settle.
+const MOST_BACK: usize = 64;
 /// Packets of a flow that are farther apart are no neighbours.
 const MOST_APART_NS: i64 = 1_000_000_000;
 /// Flows that may be remembered without a look at their age.
@@ -84,8 +68,7 @@ impl Default for Reordering {
         Self {
             flows: HashedMap::default(),
             waiting: Vec::new(),
-            n_waiting: 0,
-            free: NOWHERE,
+            is_in_order: true,
             kept: Waiting::default(),
             n_reordered: [0; 3],
             variation: Histogram::default(),
@@ -110,7 +93,7 @@ impl Reordering {
     ) {
         self.ahead_ns = down.t_ns.saturating_sub(down.aligned_ns);
         let kept = crossing.map_or(0, |one| self.kept.add(one));
-        let place = self.hold(Arrival {
+        self.hold(Arrival {
             arrived_ns: down.t_ns,
             sent_ns: up.t_ns,
             took_ns: if is_exact {
@@ -118,53 +101,52 @@ impl Reordering {
             } else {
                 down.aligned_ns.saturating_sub(up.aligned_ns)
             },
+            flow: up.flow,
             kind,
             kept,
-            before: NOWHERE,
-            after: NOWHERE,
         });
-        self.n_waiting += 1;
-        match self.flows.get_mut(&up.flow) {
-            Some(flow) => flow.queue(place, &mut self.waiting),
-            None => self.begin(up.flow, place),
-        }
     }
 
-    #[cold]
-    fn begin(&mut self, flow: u64, place: u32) {
-        let mut new = FlowOrder::NEW;
-        new.queue(place, &mut self.waiting);
-        self.flows.insert(flow, new);
-    }
-
+    /// Puts an arrival behind those before it.
     #[inline]
-    fn hold(&mut self, arrival: Arrival) -> u32 {
-        if let Some(free) = self.waiting.get_mut(self.free as usize) {
-            let place = std::mem::replace(&mut self.free, free.after);
-            *free = arrival;
-            return place;
+    fn hold(&mut self, one: Arrival) {
+        let mut n_behind = 0;
+        for other in self.waiting.iter().rev().take(MOST_BACK) {
+            if other.order() <= one.order() {
+                break;
+            }
+            n_behind += 1;
         }
-        self.waiting.push(arrival);
-        u32::try_from(self.waiting.len() - 1).unwrap_or(NOWHERE)
+        match n_behind {
+            0 => self.waiting.push(one),
+            _ => self.insert(n_behind, one),
+        }
+    }
+
+    /// Puts one before so many others.
+    fn insert(&mut self, n_behind: usize, one: Arrival) {
+        if self.is_in_order && n_behind < MOST_BACK {
+            self.waiting.insert(self.waiting.len() - n_behind, one);
+        } else {
+            self.is_in_order = false;
+            self.waiting.push(one);
+        }
     }
 
     /// Settles what arrived before `until_ns`, reference time, now and then.
     pub(crate) fn settle(&mut self, until_ns: i64) {
-        // a look goes through all flows
-        if self.n_waiting < self.full_at.max(self.flows.len() / 4) {
+        if self.waiting.len() < self.full_at {
             return;
         }
         let until_ns = until_ns.saturating_add(self.ahead_ns);
         self.count(until_ns);
-        if self.n_waiting > MOST {
+        if self.waiting.len() > MOST {
             self.count(i64::MAX);
         }
-        self.full_at = BATCH.max(2 * self.n_waiting);
+        self.full_at = BATCH.max(2 * self.waiting.len());
         if self.flows.len() > self.many_at {
             let since_ns = until_ns.saturating_sub(MOST_APART_NS);
-            let is_needed =
-                |one: &FlowOrder| one.first != NOWHERE || one.newest.arrived_ns >= since_ns;
-            self.flows.retain(|_, one| is_needed(one));
+            self.flows.retain(|_, one| one.arrived_ns >= since_ns);
             self.many_at = FEW_FLOWS.max(2 * self.flows.len());
         }
     }
@@ -178,105 +160,42 @@ impl Reordering {
     /// Counts, among those that arrived by `until_ns`, the ones sent before one that arrived
     /// earlier in the same flow (RFC 4737).
     fn count(&mut self, until_ns: i64) {
-        for flow in self.flows.values_mut() {
-            flow.put_in_order(&mut self.waiting);
-            while let Some(one) = self.waiting.get_mut(flow.first as usize)
-                && one.arrived_ns <= until_ns
+        if !std::mem::replace(&mut self.is_in_order, true) {
+            self.waiting.sort_by_key(Arrival::order);
+        }
+        let n_settled = self
+            .waiting
+            .partition_point(|one| one.arrived_ns <= until_ns);
+        for one in self.waiting.drain(..n_settled) {
+            let arrived = match self.flows.get_mut(&one.flow) {
+                Some(newest) => newest.followed_by(&one),
+                None => begin(&mut self.flows, &one),
+            };
+            if arrived.is_reordered
+                && let Some(n) = self.n_reordered.get_mut(one.kind as usize)
             {
-                let next = std::mem::replace(&mut one.after, self.free);
-                self.free = std::mem::replace(&mut flow.first, next);
-                self.n_waiting -= 1;
-                let arrived = flow.newest.followed_by(one);
-                if arrived.is_reordered
-                    && let Some(n) = self.n_reordered.get_mut(one.kind as usize)
-                {
-                    *n += 1;
-                }
-                if let Some(size_ns) = arrived.variation_ns {
-                    self.variation.add(size_ns);
-                }
-                let kept = std::mem::take(&mut one.kept);
-                if kept > 0 {
-                    self.kept.arrive(kept, arrived);
-                }
+                *n += 1;
             }
-            flow.cut_before(&mut self.waiting);
+            if let Some(size_ns) = arrived.variation_ns {
+                self.variation.add(size_ns);
+            }
+            if one.kept > 0 {
+                self.kept.arrive(one.kept, arrived);
+            }
         }
         let numbers = self.waiting.iter_mut().map(|one| &mut one.kept);
         self.kept.keep(numbers.filter(|number| **number > 0));
     }
 }
 
-impl FlowOrder {
-    const NEW: Self = Self {
-        newest: Newest::NOTHING,
-        first: NOWHERE,
-        last: NOWHERE,
-        is_in_order: true,
-    };
-
-    /// Puts an arrival behind those before it.
-    #[inline]
-    fn queue(&mut self, place: u32, waiting: &mut [Arrival]) {
-        let Some(one) = waiting.get(place as usize).copied() else {
-            return;
-        };
-        let (mut before, mut n_back) = (self.last, 0);
-        while self.is_in_order
-            && let Some(other) = waiting.get(before as usize)
-            && other.order() > one.order()
-        {
-            (before, n_back) = (other.before, n_back + 1);
-            if n_back == MOST_BACK {
-                (before, self.is_in_order) = (self.last, false);
-            }
-        }
-        self.insert(place, before, waiting);
-    }
-
-    /// Puts a place behind another; behind none, it is the first.
-    #[inline]
-    fn insert(&mut self, place: u32, before: u32, waiting: &mut [Arrival]) {
-        let after = match waiting.get_mut(before as usize) {
-            Some(before) => std::mem::replace(&mut before.after, place),
-            None => std::mem::replace(&mut self.first, place),
-        };
-        match waiting.get_mut(after as usize) {
-            Some(after) => after.before = place,
-            None => self.last = place,
-        }
-        if let Some(one) = waiting.get_mut(place as usize) {
-            (one.before, one.after) = (before, after);
-        }
-    }
-
-    fn put_in_order(&mut self, waiting: &mut [Arrival]) {
-        if std::mem::replace(&mut self.is_in_order, true) {
-            return;
-        }
-        let mut places = Vec::new();
-        let mut place = self.first;
-        while let Some(one) = waiting.get(place as usize) {
-            places.push((one.order(), place));
-            place = one.after;
-        }
-        places.sort_unstable();
-        (self.first, self.last) = (NOWHERE, NOWHERE);
-        for (_, place) in places {
-            self.insert(place, self.last, waiting);
-        }
-    }
-
-    /// Forgets what was before the first.
-    fn cut_before(&mut self, waiting: &mut [Arrival]) {
-        match waiting.get_mut(self.first as usize) {
-            Some(first) => first.before = NOWHERE,
-            None => self.last = NOWHERE,
-        }
-    }
+#[cold]
+fn begin(flows: &mut HashedMap<Newest>, one: &Arrival) -> Arrived {
+    let newest = flows.entry(one.flow).or_insert(Newest::NOTHING);
+    newest.followed_by(one)
 }
 
 impl Arrival {
+    #[inline]
     fn order(&self) -> (i64, i64) {
         (self.arrived_ns, self.sent_ns)
     }

@@ -125,7 +125,7 @@ fn batches_change_nothing() {
     for (arrived_ns, sent_ns) in (0..).zip(&sent) {
         push(&mut reordering, 1, *sent_ns, arrived_ns);
         reordering.settle(arrived_ns - 100);
-        most = most.max(reordering.n_waiting);
+        most = most.max(reordering.waiting.len());
     }
     assert_eq!(reordering.finish().0[0], expected);
     assert!(most <= 2 * BATCH, "{most}");
