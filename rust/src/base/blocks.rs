@@ -269,12 +269,13 @@ impl Blocks {
     pub fn values(&self) -> Vec<(usize, f64, u32)> {
         let mut few = self.few.clone();
         few.sort_unstable();
-        let few = few.chunk_by(|one, other| one == other).filter_map(counted);
-        let binned = self
-            .occupied
-            .iter()
-            .map(|(code, n)| ((code >> BIN_BITS) as usize, middle_ns(bin_of(*code)), *n));
-        few.chain(binned).collect()
+        let same = few.chunk_by(|one, other| one == other);
+        let mut values: Vec<_> = same.filter_map(counted).collect();
+        let binned = self.occupied.iter();
+        values.extend(
+            binned.map(|(code, n)| ((code >> BIN_BITS) as usize, middle_ns(bin_of(*code)), *n)),
+        );
+        values
     }
 }
 

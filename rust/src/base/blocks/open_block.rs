@@ -3,7 +3,7 @@
 use super::code;
 use serde::{Deserialize, Serialize};
 
-/// Counts of so many bins are made at once.
+/// Counts of so many bins are made at once: a multiple of `NEAR`.
 const STEP: i32 = 1 << 6;
 
 /// Counts that are looked at together.
@@ -56,7 +56,8 @@ impl OpenBlock {
     #[cold]
     pub(super) fn close(&mut self, next: u32) -> Vec<(u32, u32)> {
         let mut counted = Vec::new();
-        for (first, counts) in (self.first..).step_by(NEAR).zip(self.counts.chunks(NEAR)) {
+        let (near, _) = self.counts.as_chunks::<NEAR>();
+        for (first, counts) in (self.first..).step_by(NEAR).zip(near) {
             // most are of few near each other
             if counts.iter().fold(0, |all, n| all | n) > 0 {
                 let bins = (first..).zip(counts).filter(|(_, n)| **n > 0);
