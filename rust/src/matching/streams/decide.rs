@@ -104,7 +104,8 @@ impl Batch<'_> {
         matches!(two, [up, down] if self.along.is_jump(up.point, down.point))
     }
 
-    /// Whether a point that a piece jumped saw bytes of it in another packet.
+    /// Whether a point that a piece jumped saw bytes of it in another packet, on their way from where the piece
+    /// was before to where it was next.
     fn is_seen_between(
         &self,
         piece: &StreamSegment,
@@ -112,15 +113,15 @@ impl Batch<'_> {
         other: &StreamSegment,
     ) -> bool {
         let [up, down] = two else { return false };
-        let is_near = |one: &Observation, observation: &Observation| {
-            one.aligned_ns.abs_diff(observation.aligned_ns) <= self.within_ns.unsigned_abs()
+        let is_later = |up: &Observation, down: &Observation| {
+            down.aligned_ns.saturating_sub(up.aligned_ns) >= -self.plan.usual_ns
         };
         common(piece.bytes, other.bytes).is_some()
             && piece.bytes != other.bytes
-            && other.observations.iter().any(|observation| {
-                self.along
-                    .is_between(observation.point, up.point, down.point)
-                    && (is_near(up, observation) || is_near(down, observation))
+            && other.observations.iter().any(|between| {
+                self.along.is_between(between.point, up.point, down.point)
+                    && is_later(up, between)
+                    && is_later(between, down)
             })
     }
 
@@ -142,7 +143,8 @@ impl Batch<'_> {
             return;
         }
         let rules = PairRules {
-            within_ns: self.within_ns,
+            least_ns: -self.within_ns.min(self.plan.usual_ns),
+            most_ns: self.within_ns,
             band: self.plan.band(self.direction, up, down),
             may_be_equal: is_leap,
         };
@@ -178,7 +180,7 @@ impl Batch<'_> {
                 bytes: one.bytes,
                 aligned_ns: observation.aligned_ns,
                 ending: one.ending,
-                equal_within_ns: alone_within_ns(self.plan, self.direction, (up, first.point)),
+                alone_within_ns: alone_within_ns(self.plan, self.direction, (up, first.point)),
             })
         });
         ends.collect()
@@ -260,7 +262,8 @@ impl Batch<'_> {
         let ups = self.ends(up, |piece| only(piece, up, down));
         let mut downs = self.ends(up, |piece| only(piece, down, up));
         let rules = PairRules {
-            within_ns: self.within_ns,
+            least_ns: -self.within_ns.min(self.plan.usual_ns),
+            most_ns: self.within_ns,
             band: self.plan.band(self.direction, up, down),
             may_be_equal: true,
         };

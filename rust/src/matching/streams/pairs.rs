@@ -24,8 +24,8 @@ pub(crate) struct ByteEnd {
     pub(crate) aligned_ns: i64,
     /// How whole-packet matching left it.
     pub(crate) ending: Ending,
-    /// How far it is at most from a packet of the same bytes that nothing says is another one.
-    pub(crate) equal_within_ns: i64,
+    /// How far its bytes are at most from where they surely were before.
+    pub(crate) alone_within_ns: i64,
 }
 
 /// What is known of a pair.
@@ -45,13 +45,20 @@ pub(crate) struct Pair {
     /// The bytes that both carry.
     pub(crate) bytes: Span,
     off_ns: u64,
+    /// Both carry the same bytes, and whether they are one packet is not told here.
+    is_whole: bool,
+    /// It may be a loss, and a transmission that no point before captured, as well.
+    is_slow_or_two: bool,
     pub(crate) verdict: PairVerdict,
 }
 
 /// Which pairs are possible at all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairRules<'a> {
-    pub(crate) within_ns: i64,
+    /// How much later than usual a byte may be at the next point; it is below 0, for few packets are earlier.
+    pub(crate) least_ns: i64,
+    /// The same, at most.
+    pub(crate) most_ns: i64,
     pub(crate) band: Option<&'a Band>,
     /// Packets of the same bytes: never, or where nothing speaks against their being the same packet.
     pub(crate) may_be_equal: bool,
@@ -78,13 +85,17 @@ pub(crate) fn find(
         }
         let near = downs.get(start..end).unwrap_or(&[]);
         let found = || near.iter().map(|down| possible(up, down, rules));
-        if are_rivals(up, found().flatten()) {
+        let parts = || found().map(|pair| pair.filter(|pair| !pair.is_whole));
+        if are_rivals(up, parts().flatten()) {
             crowded.push(up.piece);
-            for (at, _) in (start..).zip(found()).filter(|(_, pair)| pair.is_some()) {
+            for (at, _) in (start..).zip(parts()).filter(|(_, pair)| pair.is_some()) {
                 crowds.add(at..at + 1);
             }
         } else {
-            pairs.extend(found().flatten());
+            pairs.extend(parts().flatten());
+            // of those that may be the same packet, the nearest speaks against parts of others
+            let whole = found().flatten().filter(|pair| pair.is_whole);
+            pairs.extend(whole.min_by_key(|pair| pair.off_ns));
         }
     }
     crowded.extend(crowds.of(downs).map(|down| down.piece));
@@ -143,19 +154,21 @@ impl Crowds {
 #[inline]
 fn possible(up: &ByteEnd, down: &ByteEnd, rules: PairRules<'_>) -> Option<Pair> {
     let bytes = common(up.bytes, down.bytes)?;
-    let off_ns = down.aligned_ns.abs_diff(up.aligned_ns);
-    let is_near = off_ns <= rules.within_ns.unsigned_abs();
+    let later_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
+    let off_ns = later_ns.unsigned_abs();
+    let is_near = (rules.least_ns..=rules.most_ns).contains(&later_ns);
     let is_equal = up.bytes == down.bytes;
     // which of several packets of the same bytes it is was asked, and cannot be told
     let is_untold = up.ending != Ending::Known || down.ending == Ending::Ambiguous;
-    let is_within = || off_ns <= down.equal_within_ns.unsigned_abs();
-    let may_be =
-        !is_equal || (rules.may_be_equal && up.key == down.key && !is_untold && is_within());
-    (is_near && may_be && up.piece != down.piece).then_some(Pair {
+    let is_within = off_ns <= down.alone_within_ns.unsigned_abs();
+    let may_be_equal = rules.may_be_equal && up.key == down.key && !is_untold && is_within;
+    (is_near && up.piece != down.piece).then_some(Pair {
         up: up.piece,
         down: down.piece,
         bytes,
         off_ns,
+        is_whole: is_equal && !may_be_equal,
+        is_slow_or_two: !is_within,
         verdict: PairVerdict::Right,
     })
 }
@@ -168,8 +181,17 @@ pub(crate) fn common(one: Span, other: Span) -> Option<Span> {
 }
 
 /// Judges every pair: a byte that was sent twice belongs to the one that it followed, where time
-/// tells, and to none where it does not.
-pub(crate) fn judge(pairs: &mut [Pair], n_pieces: usize, rules: PairRules<'_>) {
+/// tells, and to none where it does not. What may be one packet speaks against other pairs, and is none here.
+pub(crate) fn judge(pairs: &mut Vec<Pair>, n_pieces: usize, rules: PairRules<'_>) {
+    judge_all(pairs, n_pieces, rules);
+    pairs.retain(|pair| !pair.is_whole);
+    let is_open = |pair: &&mut Pair| pair.is_slow_or_two && pair.verdict == PairVerdict::Right;
+    for pair in pairs.iter_mut().filter(is_open) {
+        pair.verdict = PairVerdict::Doubtful;
+    }
+}
+
+fn judge_all(pairs: &mut [Pair], n_pieces: usize, rules: PairRules<'_>) {
     let orders = [order(pairs, |pair| pair.up), order(pairs, |pair| pair.down)];
     if !orders.iter().any(|order| are_contested(order)) {
         return;
@@ -316,7 +338,7 @@ mod tests {
             bytes,
             aligned_ns: at_us * US,
             ending: Ending::Known,
-            equal_within_ns: i64::MAX,
+            alone_within_ns: i64::MAX,
         }
     }
 
@@ -328,7 +350,8 @@ mod tests {
             ..Band::default()
         };
         let rules = PairRules {
-            within_ns: 2_000 * US,
+            least_ns: -2_000 * US,
+            most_ns: 2_000 * US,
             band: Some(&band),
             may_be_equal: false,
         };
@@ -369,6 +392,32 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_that_is_there_as_it_was_speaks_against_parts_of_others() {
+        let ups = [end(0, (0, 200), 0), end(1, (199, 200), 40)];
+        // the second of them, which is late
+        assert_eq!(judged(&ups, &[end(2, (199, 200), 45)]), (vec![], vec![]));
+        let between = judged(&ups, &[end(2, (199, 200), 55)]);
+        assert_eq!(between, (vec![], vec![(0, 2)]));
+    }
+
+    #[test]
+    fn no_byte_is_much_earlier_than_usual() {
+        let down = [end(1, (0, 100), -2_001)];
+        assert_eq!(judged(&[end(0, (0, 200), 0)], &down), (vec![], vec![]));
+    }
+
+    #[test]
+    fn what_points_may_have_missed_is_no_slow_pair() {
+        let up = [end(0, (0, 200), 0)];
+        let down = |at_us| ByteEnd {
+            alone_within_ns: 100 * US,
+            ..end(1, (199, 200), at_us)
+        };
+        assert_eq!(judged(&up, &[down(100)]), (vec![(0, 1)], vec![]));
+        assert_eq!(judged(&up, &[down(101)]), (vec![], vec![(0, 1)]));
+    }
+
+    #[test]
     fn a_resend_is_its_own_transmission_where_time_tells() {
         // all of the first but its second piece arrives; that one is sent again with the next
         let ups = [end(0, (0, 500), 0), end(1, (100, 300), 400)];
@@ -399,7 +448,8 @@ mod tests {
             ends.collect()
         };
         let rules = PairRules {
-            within_ns: US,
+            least_ns: -US,
+            most_ns: US,
             band: None,
             may_be_equal: false,
         };
@@ -422,7 +472,8 @@ mod tests {
         let parts = (1..n).map(|i| end(n + i, (place(i), place(i) + 5), 0));
         let mut downs: Vec<ByteEnd> = [cover].into_iter().chain(parts).collect();
         let rules = PairRules {
-            within_ns: US,
+            least_ns: -US,
+            most_ns: US,
             band: None,
             may_be_equal: false,
         };

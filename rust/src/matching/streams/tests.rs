@@ -201,3 +201,21 @@ fn equal_packets_that_cannot_be_told_apart_are_not_paired_by_their_bytes() {
         assert_eq!(heard.pairs.len(), n_pairs, "{up:?} {down:?}");
     }
 }
+
+#[test]
+fn a_byte_that_was_sent_again_later_does_not_cut_a_packet_that_a_point_missed() {
+    let mut plan = path(3);
+    plan.wide_ns = 10 * plan.usual_ns;
+    for (again_ns, n_matched) in [(0, 0), (plan.usual_ns + 1, 2)] {
+        let plan = Arc::new(plan.clone());
+        let (mut ranges, mut heard) = (Ranges::new(&plan), Heard::default());
+        let whole = [frame(1, 0, 0, 2, 0), frame(1, 2, 0, 2, 0)];
+        let again = [frame(1, 1, 1, 1, again_ns)];
+        for packet in [&whole[..], &again] {
+            let (way, none) = (Direction::Forward, Folded::default());
+            ranges.hold(packet, way, &none, Ending::Known);
+        }
+        ranges.settle(i64::MAX, &mut heard);
+        assert_eq!(heard.statuses[Status::Matched as usize], n_matched);
+    }
+}
