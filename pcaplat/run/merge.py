@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import cast
 
+from pcaplat.diagnostics.directions import check_directions
 from pcaplat.diagnostics.files import (
     check_change,
     check_common_time,
@@ -178,6 +179,7 @@ def _diagnostics_of(
         *scan.warnings,
         *check_change(job.captures[: len(before)], before, is_strict=job.options.strict),
         *check_triangles(course.findings, matched.decoys, job.names),
+        *check_directions(matched.n_without_direction, sum(n_by_status(matched).values())),
     ]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from tests.recovery.networks.multicast import discovery, group_alone
 from tests.recovery.simulate_twins import Twins, save
 from tests.recovery.simulate_twins import capture as capture_twins
 from tests.recovery.simulator.effects import (
@@ -95,6 +96,11 @@ HELD = links(held_share=0.01, held_ns=30_000_000)(base())
 CASES = {
     "direction-missing": Case(
         CLEAN.having(far=far(sees=lambda _, packet: packet.is_forward)), ONE_WAY
+    ),
+    "direction-unknown": Case(
+        Written(lambda folder: discovery(600, 1, has_own_clocks=True).save(folder)),
+        Written(lambda folder: group_alone().network(600, 1, has_own_clocks=False).save(folder)),
+        by="merge",
     ),
     "partial-capture": Case(
         CLEAN.having(far=far(sees=lambda at, _: at < MIDDLE_FRAME)),
