@@ -1,5 +1,6 @@
 """The usual offset between two points over time, as the survey follows it."""
 
+from dataclasses import field
 from typing import Self
 
 import numpy as np
@@ -8,13 +9,30 @@ from pcaplat.model.arrays import Ints
 from pcaplat.records import dataclass
 
 
+def _no_spans() -> Ints:
+    return np.zeros((0, 2), np.int64)
+
+
 @dataclass(frozen=True)
 class Centre:
-    """An offset over raw time: linear between knots, of one slope outside."""
+    """An offset over raw time: linear between knots, of one slope outside.
+
+    `twice_ns` are spans of raw times that the clock said twice, because it was set back.
+    """
 
     t_ns: Ints
     offset_ns: Ints
     slope: float
+    twice_ns: Ints = field(default_factory=_no_spans)
+
+    @classmethod
+    def of_clock(cls, t_ns: Ints, offset_ns: Ints, slope: float) -> Self:
+        """Make a centre from raw times in the order in which a clock said them."""
+        latest, least = np.maximum.accumulate(t_ns), np.minimum.accumulate(t_ns[::-1])[::-1]
+        is_twice = np.diff(latest > least, prepend=False, append=False)
+        starts, ends = np.flatnonzero(is_twice).reshape(-1, 2).T
+        twice_ns = np.stack((least[starts], latest[ends - 1]), 1)
+        return cls(in_order(t_ns), offset_ns, slope, twice_ns)
 
     def at(self, t_ns: Ints) -> Ints:
         """Offset at raw times; differences are taken in integers before floats touch them."""

@@ -66,6 +66,23 @@ impl PiecewiseLinear {
         Knot { slope, ..*knot }.at(t_ns)
     }
 
+    /// Where it is too steep for the drift of a clock: from when to when, by times without the offset of the
+    /// knots around, and by how much the offset moves.
+    pub fn steps(&self) -> impl Iterator<Item = ((i64, i64), u64)> {
+        let times = |at: usize| {
+            let around = self.knots.get(at.saturating_sub(1)..).unwrap_or(&[]);
+            let near = around.iter().take(4);
+            near.map(|knot| knot.t_ns.saturating_sub(knot.offset_ns))
+        };
+        let pairs = self.knots.iter().zip(self.knots.iter().skip(1)).enumerate();
+        pairs.filter_map(move |(at, (knot, next))| {
+            let by_ns = next.offset_ns.abs_diff(knot.offset_ns);
+            let is_step = by_ns > next.t_ns.abs_diff(knot.t_ns) / 2;
+            let ends = times(at).min().zip(times(at).max()).filter(|_| is_step)?;
+            Some((ends, by_ns))
+        })
+    }
+
     /// The stretch of it that a time is in.
     fn stretch_at(&self, t_ns: i64) -> Stretch {
         let Some(first) = self.knots.first() else {

@@ -4,13 +4,11 @@ A centre holds clock offset, drift and usual delay in one, so matching needs no 
 clock error cannot become a matching error.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Floats, Ints, median, moving_medians, quantile
 from pcaplat.model.band import Band
-from pcaplat.model.centre import Centre, in_order
+from pcaplat.model.centre import Centre
 
 BLOCK = 31
 """Neighbours in time whose median is one knot."""
@@ -68,8 +66,17 @@ def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
     block = np.arange(len(x)) * n_blocks // len(x)
     knots = _medians(x, block)
     levels = _medians(rest, block)
-    for at, level in _sides(x, rest, block, levels):
-        knots, levels = np.append(knots, at), np.append(levels, level)
+    is_whole = np.ones(n_blocks, np.bool_)
+    beside: dict[float, float] = {}
+    for at in _jumps(rest, block, levels):
+        before, after = int(block[at - 1]), int(block[at])
+        is_torn = before == after
+        is_whole[before] &= not is_torn
+        low, high = levels[max(before - is_torn, 0)], levels[min(after + is_torn, n_blocks - 1)]
+        until, since = _around_jump((x[at - 1], x[at]), high - low)
+        beside |= {until: low, since: high}
+    knots = np.concatenate((knots[is_whole], [*beside]))
+    levels = np.concatenate((levels[is_whole], [*beside.values()]))
     by = np.argsort(knots, kind="stable")
     whole_knots = np.rint(knots[by]).astype(np.int64)
     _, keep = np.unique(whole_knots, return_index=True)
@@ -90,20 +97,34 @@ def without_drift(t_ns: Ints, d_ns: Ints) -> Floats:
     return np.asarray(y - _slope(x, y) * x)
 
 
-def _sides(x: Floats, rest: Floats, block: Ints, levels: Floats) -> Iterator[tuple[float, float]]:
-    """Knots on either side of where the level jumps: a clock was set, and nothing lies between."""
+def _jumps(rest: Floats, block: Ints, levels: Floats) -> set[int]:
+    """The first packets after the level jumps: a clock was set, and nothing lies between."""
     rises = np.abs(np.diff(levels))
     spread = median(np.abs(rest - levels[block]))
     usual = median(rises) if len(rises) else 0.0
     is_jump = rises > max(JUMP * max(usual, spread), LEAST_JUMP_NS)
+    found = set[int]()
     for i in np.flatnonzero(is_jump).tolist():
         start, end = np.searchsorted(block, (i, i + 2)).tolist()
         # how much nearer each packet is to the level after, summed up to each of them
         nearer = np.abs(rest[start:end] - levels[i]) - np.abs(rest[start:end] - levels[i + 1])
         at = start + int(np.argmin(np.cumsum(nearer))) + 1
         if at < end:
-            yield float(x[at - 1]), float(levels[i])
-            yield float(x[at]), float(levels[i + 1])
+            found.add(at)
+    return found
+
+
+def _around_jump(ends: tuple[float, float], rise: float) -> tuple[float, float]:
+    """The last time before a jump, and the first after it: in the middle between two packets.
+
+    Times in between would get an offset in between, which the clocks never had, unless a clock that
+    was set ahead never said them.
+    """
+    last, first = ends
+    gap = first - last
+    half = min((each for each in (gap, gap - abs(rise)) if each > 0), default=0.0) / 2
+    since = float(np.rint(first - half))
+    return min(last + half, since - 1), since
 
 
 def _medians(values: Floats, block: Ints) -> Floats:
@@ -150,13 +171,25 @@ def follow(near: Centre, t_ns: Ints, d_ns: Ints, others: tuple[Ints, Ints] = NO_
     """
     at_ns, beside_ns = _by_time(near, t_ns, d_ns)
     found = _without_excursions(fit_centre(at_ns, beside_ns), _by_time(near, *others))
-    return Centre(in_order(found.t_ns + found.offset_ns), found.offset_ns, found.slope)
+    return Centre.of_clock(found.t_ns + found.offset_ns, found.offset_ns, found.slope)
 
 
 def _by_time(near: Centre, t_ns: Ints, d_ns: Ints) -> tuple[Ints, Ints]:
+    """Times and differences without the near clock, but for times that it says twice."""
     offset_ns = near.at(t_ns)
-    by = np.argsort(t_ns - offset_ns, kind="stable")
-    return (t_ns - offset_ns)[by], (d_ns + offset_ns)[by]
+    at_ns, beside_ns = t_ns - offset_ns, d_ns + offset_ns
+    is_known = ~is_within(t_ns, near.twice_ns)
+    if 2 * is_known.sum() > len(at_ns):
+        at_ns, beside_ns = at_ns[is_known], beside_ns[is_known]
+    by = np.argsort(at_ns, kind="stable")
+    return at_ns[by], beside_ns[by]
+
+
+def is_within(at_ns: Ints, spans_ns: Ints) -> Bools:
+    """Which times lie within one of some spans: first and last, one a row."""
+    first_ns, last_ns = spans_ns.T
+    is_in = (at_ns[:, None] >= first_ns) & (at_ns[:, None] <= last_ns)
+    return np.asarray(is_in.any(axis=1))
 
 
 def _without_excursions(centre: Centre, others: tuple[Ints, Ints]) -> Centre:

@@ -10,7 +10,7 @@ from pcaplat.model.arrays import Bools, Ints, distinct
 from pcaplat.model.band import Band
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Pair, Point
-from pcaplat.stages.survey.delays.centres import band_of, follow
+from pcaplat.stages.survey.delays.centres import band_of, follow, is_within
 from pcaplat.stages.survey.delays.relations import (
     NOTHING_SHARED,
     Relations,
@@ -114,10 +114,7 @@ def doubtful(centres: Sequence[Centre]) -> Ints:
 
 def passed_in(both: Shared, up: Centre, doubtful_ns: Ints) -> Bools:
     """Which packets passed while some clock was being set."""
-    at_ns = both.t_ns - up.at(both.t_ns)
-    first_ns, last_ns = doubtful_ns.T
-    is_in = (at_ns[:, None] >= first_ns) & (at_ns[:, None] <= last_ns)
-    return np.asarray(is_in.any(axis=1))
+    return is_within(both.t_ns - up.at(both.t_ns), doubtful_ns)
 
 
 def _missing(here: Observations, pairs_there: Ints, keys_there: Ints, *, is_torn: bool) -> float:

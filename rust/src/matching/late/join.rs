@@ -4,6 +4,7 @@ use crate::base::error::Result;
 use crate::matching::counts::totals::Totals;
 use crate::matching::counts::{Keep, LatePair, LateStep, Tally};
 use crate::matching::evidence::Evidence;
+use crate::matching::late::clock_steps::ClockSteps;
 use crate::matching::late::decided::read_decided;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
 use crate::matching::late::leftovers::Leftovers;
@@ -11,7 +12,9 @@ use crate::matching::late::odds::Odds;
 use crate::matching::late::order::LateOrder;
 use crate::matching::late::outcomes::Renamed;
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::verdict::{Kinship, is_alone, joints, pairs_in_number, relatives};
+use crate::matching::late::verdict::{
+    Kinship, are_along_one_way, in_order, is_alone, joints, pairs_in_number, relatives,
+};
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::Observation;
 use crate::matching::outcome::Status;
@@ -49,6 +52,7 @@ pub(crate) fn settle(
     let mut join = LateJoin {
         plan,
         topology: Topology::new(plan),
+        steps: ClockSteps::of(plan),
         odds: Odds::new(leftovers.runs.n_records()),
         order: LateOrder::default(),
         renamed: Renamed::default(),
@@ -85,6 +89,8 @@ enum Judged {
     One(Vec<Leftover>),
     /// It cannot be told which of them are of one packet; or one slow packet is likely, and not sure.
     Open { is_likely: bool },
+    /// Parts of one packet, in the order of its path, whose times a clock that was being set moved.
+    Moved(Vec<Leftover>),
     /// Parts that continue none of the others.
     Apart,
 }
@@ -93,6 +99,7 @@ enum Judged {
 struct LateJoin<'a> {
     plan: &'a Arc<Plan>,
     topology: Topology,
+    steps: ClockSteps,
     odds: Odds,
     order: LateOrder,
     renamed: Renamed,
@@ -109,13 +116,14 @@ impl LateJoin<'_> {
         let Self {
             topology,
             plan,
+            steps,
             odds,
             order,
             has_open,
             ..
         } = self;
         leftovers.runs.read(&mut |same| {
-            for kinship in kinships((plan, topology), same) {
+            for kinship in kinships((plan, topology), steps, same) {
                 odds.ask(&kinship);
                 *has_open |= matches!(kinship, Kinship::Slow(_) | Kinship::Several(_));
                 if let Kinship::Slow(parts) = &kinship {
@@ -152,11 +160,12 @@ impl LateJoin<'_> {
         let Self {
             topology,
             plan,
+            steps,
             odds,
             ..
         } = self;
         leftovers.runs.read(&mut |same| {
-            for kinship in kinships((plan, topology), same) {
+            for kinship in kinships((plan, topology), steps, same) {
                 odds.note(plan, &kinship);
             }
             Ok(())
@@ -166,7 +175,7 @@ impl LateJoin<'_> {
     /// Counts what is joined.
     fn count(&mut self, leftovers: &mut Leftovers, keep: Keep) -> Result<()> {
         leftovers.runs.read(&mut |same| {
-            for kinship in kinships((self.plan, &self.topology), same) {
+            for kinship in kinships((self.plan, &self.topology), &self.steps, same) {
                 match kinship {
                     Kinship::Slow(parts) => self.count_slow(&parts, keep),
                     Kinship::Reversed(parts) => {
@@ -303,6 +312,10 @@ impl LateJoin<'_> {
                         self.pair_in_number(&mut parts, ends, is_likely);
                     }
                 }
+                Judged::Moved(mut one) => {
+                    self.count_moved(&mut one);
+                    parts = one;
+                }
                 Judged::Apart => {}
             }
             found.extend(parts.into_iter().map(|one| vec![one]));
@@ -316,7 +329,11 @@ impl LateJoin<'_> {
     }
 
     fn judged(&self, parts: &[Leftover], are_all: bool) -> Judged {
-        match Kinship::of((self.plan, &self.topology), parts, are_all) {
+        let at = (&**self.plan, &self.topology);
+        if let Some(parts) = moved(at, &self.steps, parts, are_all) {
+            return Judged::Moved(parts);
+        }
+        match Kinship::of(at, parts, are_all) {
             Some(Kinship::Slow(slow)) if self.odds.doubt(self.plan, &slow).is_some() => {
                 Judged::One(slow)
             }
@@ -325,6 +342,21 @@ impl LateJoin<'_> {
             },
             Some(Kinship::Several(_)) if are_all => Judged::Open { is_likely: false },
             _ => Judged::Apart,
+        }
+    }
+
+    /// Counts a packet that passed while a clock was being set: it is not lost, and its latency is not known.
+    fn count_moved(&mut self, parts: &mut [Leftover]) {
+        for (up, down) in joints(parts) {
+            self.tally.count_doubted(up, down);
+        }
+        if let [first, .., last] = parts {
+            self.tally.count_doubted_path(&first.first, &last.last);
+        }
+        let n_parts = parts.len();
+        for (at, part) in parts.iter_mut().enumerate() {
+            part.first.evidence.add(Evidence::SLOW_OR_TWO);
+            part.lost = part.lost.filter(|_| at + 1 == n_parts);
         }
     }
 
@@ -402,11 +434,27 @@ fn is_captured(plan: &Plan, up: &Leftover, down: &Leftover) -> bool {
 }
 
 /// What the leftovers of one packet ID are.
-fn kinships(at: (&Plan, &Topology), same: &SameKey<'_, N_VALUES>) -> Vec<Kinship> {
+fn kinships(
+    at: (&Plan, &Topology),
+    steps: &ClockSteps,
+    same: &SameKey<'_, N_VALUES>,
+) -> Vec<Kinship> {
     let groups = relatives(at.1, same).into_iter();
-    groups
-        .filter_map(|parts| Kinship::of(at, &parts, same.are_all))
+    let told = groups.filter(|parts| moved(at, steps, parts, same.are_all).is_none());
+    told.filter_map(|parts| Kinship::of(at, &parts, same.are_all))
         .collect()
+}
+
+/// Parts of one packet, in the order of its path, if a clock that was being set moved their times.
+fn moved(
+    (plan, topology): (&Plan, &Topology),
+    steps: &ClockSteps,
+    parts: &[Leftover],
+    are_all: bool,
+) -> Option<Vec<Leftover>> {
+    let parts = in_order(plan, parts);
+    let is_one = are_all && are_along_one_way(topology, &parts) && steps.explain(&parts);
+    is_one.then_some(parts)
 }
 
 /// Copies that were made between two points.

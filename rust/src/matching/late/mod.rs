@@ -8,6 +8,7 @@
 //! waiting time of its segment ([`waiting`]) had passed before the captures ended.
 
 pub(crate) mod alone;
+pub(crate) mod clock_steps;
 pub(crate) mod decided;
 pub(crate) mod join;
 pub(crate) mod leftover;

@@ -27,14 +27,12 @@ impl Kinship {
         parts: &[Leftover],
         are_all: bool,
     ) -> Option<Self> {
-        let mut parts = parts.to_vec();
         let first = *parts.first()?;
         if parts.len() == 1 && are_all {
             return Some(Self::Alone(first));
         }
-        let place = |observation: &Observation| plan.place(first.direction, observation.point);
-        parts.sort_by_key(|part| place(&part.first));
-        if !are_all || !are_along_one_way(topology, &first, &parts) {
+        let parts = in_order(plan, parts);
+        if !are_all || !are_along_one_way(topology, &parts) {
             return Some(Self::Several(first));
         }
         let delays_ns: Vec<i64> = joints(&parts)
@@ -49,6 +47,15 @@ impl Kinship {
             Self::Several(first)
         })
     }
+}
+
+/// Parts in the order of the first one's path.
+pub(crate) fn in_order(plan: &Plan, parts: &[Leftover]) -> Vec<Leftover> {
+    let mut parts = parts.to_vec();
+    if let Some(direction) = parts.first().map(|first| first.direction) {
+        parts.sort_by_key(|part| plan.place(direction, part.first.point));
+    }
+    parts
 }
 
 /// Leftovers of one packet ID, those together that may be one packet: of a packet with several receivers,
@@ -151,7 +158,10 @@ pub(crate) fn is_alone(plan: &Plan, parts: &[Leftover]) -> bool {
 }
 
 /// Whether parts may be of one packet by where they were seen, each behind the one before it.
-fn are_along_one_way(topology: &Topology, first: &Leftover, parts: &[Leftover]) -> bool {
+pub(crate) fn are_along_one_way(topology: &Topology, parts: &[Leftover]) -> bool {
+    let Some(first) = parts.first() else {
+        return false;
+    };
     let along = topology.along(first.direction);
     let follow = |two: &[Leftover]| match two {
         [up, down] => along.leads(up.last.point, down.first.point),
