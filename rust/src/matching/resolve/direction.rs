@@ -8,13 +8,32 @@ use crate::matching::resolve::density::points_are_distinct;
 use crate::matching::resolve::trellis::MOST_FRAMES;
 use crate::plan::{Band, Direction, Plan};
 
-/// Whether observations of one identity may go different ways: several frames whose addresses say nothing.
+/// Whether observations of one identity may go different ways: several frames whose addresses say nothing,
+/// and not one frame with its copies.
 #[inline]
 pub(crate) fn may_differ(plan: &Plan, observations: &[Observation]) -> bool {
     let is_open = |one: &Observation| {
         !(one.directed || plan.is_one_way || plan.direction_of(one.pair, one.toward).is_some())
     };
-    observations.first().is_some_and(is_open) && !points_are_distinct(observations)
+    observations.first().is_some_and(is_open)
+        && !points_are_distinct(observations)
+        && !are_copies(plan, observations)
+}
+
+/// Whether all but the first observation at each point come when copies of it do.
+fn are_copies(plan: &Plan, observations: &[Observation]) -> bool {
+    let mut seen: Vec<(u16, i64)> = observations.iter().map(|o| (o.point, o.t_ns)).collect();
+    seen.sort_unstable();
+    let mut at_points = seen.chunk_by(|one, next| one.0 == next.0);
+    at_points.all(|at_point| {
+        let copies = at_point.first().map(|(point, _)| plan.copies_at(*point));
+        at_point.windows(2).all(|two| match two {
+            [(_, one_ns), (_, next_ns)] => {
+                copies.is_some_and(|copies| copies.admits(next_ns.saturating_sub(*one_ns)))
+            }
+            _ => true,
+        })
+    })
 }
 
 /// What single packets said about flows whose addresses the survey did not see.
