@@ -17,22 +17,25 @@ def _no_spans() -> Ints:
 class Centre:
     """An offset over raw time: linear between knots, of one slope outside.
 
-    `twice_ns` are spans of raw times that the clock said twice, because it was set back.
+    `set_ns` are spans of raw times, one a row, in which it was being set, or the clock that it is
+    compared with: the offset is not known there.
     """
 
     t_ns: Ints
     offset_ns: Ints
     slope: float
-    twice_ns: Ints = field(default_factory=_no_spans)
+    set_ns: Ints = field(default_factory=_no_spans)
 
     @classmethod
     def of_clock(cls, t_ns: Ints, offset_ns: Ints, slope: float) -> Self:
-        """Make a centre from raw times in the order in which a clock said them."""
-        latest, least = np.maximum.accumulate(t_ns), np.minimum.accumulate(t_ns[::-1])[::-1]
-        is_twice = np.diff(latest > least, prepend=False, append=False)
-        starts, ends = np.flatnonzero(is_twice).reshape(-1, 2).T
-        twice_ns = np.stack((least[starts], latest[ends - 1]), 1)
-        return cls(in_order(t_ns), offset_ns, slope, twice_ns)
+        """Make a centre from offsets over the time of another clock.
+
+        Where the offset jumps from one nanosecond to the next, one of both was set. A clock that is
+        set back says some times twice.
+        """
+        raw_ns = t_ns + offset_ns
+        ends_ns = np.stack((raw_ns[:-1], raw_ns[1:]), 1)[np.diff(t_ns) == 1]
+        return cls(in_order(raw_ns), offset_ns, slope, np.sort(ends_ns, axis=1))
 
     def at(self, t_ns: Ints) -> Ints:
         """Offset at raw times; differences are taken in integers before floats touch them."""

@@ -78,3 +78,33 @@ def test_what_is_lost_while_a_clock_is_set_is_lost(tmp_path: Path) -> None:
     assert pairs_wrong(found) == []
     total = sum(n for row, n in n_of(found, "n_lost").items() if row[:2] != ("p1", "p3"))
     assert abs(total - len(is_lost)) <= 1
+
+
+@pytest.mark.parametrize("same_clock", [[], ["all"]])
+@pytest.mark.parametrize(
+    ("deep_ms", "period_ms", "since_ms"), [(40, 1_000, 300), (60, 1_500, 150), (20, 700, 0)]
+)
+def test_a_queue_that_fills_quickly_sets_no_clock(
+    deep_ms: int, period_ms: int, since_ms: int, same_clock: list[str], tmp_path: Path
+) -> None:
+    """It fills as fast as its packets wait, and drains slowly, in one direction of one segment."""
+    network = set_by(0, "p1", 12_000, 4)
+    deep_ns, period_ns = deep_ms * MS_NS, period_ms * MS_NS
+    begin_ns = network.packets[0].t_ns - since_ms * MS_NS
+    sent_ns = {one.packet: one.t_ns for one in network.seen["p2"]}
+
+    def waits_ns(packet: int) -> int:
+        since_ns = (sent_ns[packet] - begin_ns) % period_ns
+        left_ns = (period_ns - since_ns) * deep_ns // (period_ns - deep_ns)
+        is_queued = network.packets[packet].ways[0][0] == "p1"
+        return min(since_ns, left_ns) if is_queued else 0
+
+    seen = [one._replace(t_ns=one.t_ns + waits_ns(one.packet)) for one in network.seen["p3"]]
+    network.seen["p3"] = sorted(seen)
+    if same_clock:
+        network.clocks = {}
+    found = merge_network(network, tmp_path, same_clock)
+    assert set(n_of(found, "n_lost").values()) == {0}
+    assert pairs_wrong(found) == []
+    n_open = n_of(found, "n_undecided")
+    assert set(n_open.values()) == {0}

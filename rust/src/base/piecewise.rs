@@ -19,6 +19,17 @@ pub struct PiecewiseLinear {
 /// Slices of time in which a time is looked up.
 const SLICES_PER_KNOT: u64 = 4;
 
+/// Where a line is too steep for the drift of a clock. Times are those without the offset, first and last.
+#[derive(Clone, Copy, Debug)]
+pub struct OffsetStep {
+    /// Of its two ends: what lies between has an offset in between.
+    pub between: (i64, i64),
+    /// Of its ends and the knots around.
+    pub around: (i64, i64),
+    /// By how much the offset rises.
+    pub by_ns: i64,
+}
+
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Knot {
     t_ns: i64,
@@ -66,20 +77,25 @@ impl PiecewiseLinear {
         Knot { slope, ..*knot }.at(t_ns)
     }
 
-    /// Where it is too steep for the drift of a clock: from when to when, by times without the offset of the
-    /// knots around, and by how much the offset moves.
-    pub fn steps(&self) -> impl Iterator<Item = ((i64, i64), u64)> {
-        let times = |at: usize| {
-            let around = self.knots.get(at.saturating_sub(1)..).unwrap_or(&[]);
-            let near = around.iter().take(4);
-            near.map(|knot| knot.t_ns.saturating_sub(knot.offset_ns))
+    /// Where it is too steep for the drift of a clock.
+    pub fn steps(&self) -> impl Iterator<Item = OffsetStep> {
+        let ends = |from: usize, n: usize| {
+            let knots = self.knots.get(from..).unwrap_or(&[]).iter().take(n);
+            let times = knots.map(|knot| knot.t_ns.saturating_sub(knot.offset_ns));
+            Some((times.clone().min()?, times.max()?))
         };
         let pairs = self.knots.iter().zip(self.knots.iter().skip(1)).enumerate();
         pairs.filter_map(move |(at, (knot, next))| {
-            let by_ns = next.offset_ns.abs_diff(knot.offset_ns);
-            let is_step = by_ns > next.t_ns.abs_diff(knot.t_ns) / 2;
-            let ends = times(at).min().zip(times(at).max()).filter(|_| is_step)?;
-            Some((ends, by_ns))
+            let by_ns = next.offset_ns.saturating_sub(knot.offset_ns);
+            let is_step = by_ns.unsigned_abs() > next.t_ns.abs_diff(knot.t_ns) / 2;
+            let step = || {
+                Some(OffsetStep {
+                    between: ends(at, 2)?,
+                    around: ends(at.saturating_sub(1), 4)?,
+                    by_ns,
+                })
+            };
+            is_step.then(step).flatten()
         })
     }
 

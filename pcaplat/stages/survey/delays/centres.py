@@ -4,6 +4,8 @@ A centre holds clock offset, drift and usual delay in one, so matching needs no 
 clock error cannot become a matching error.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Floats, Ints, median, moving_medians, quantile
@@ -28,6 +30,12 @@ JUMP = 20
 LEAST_JUMP_NS = 50_000
 """What moves the level by less may be a queue, and widens no band by much."""
 
+SUDDEN_FRAC = 0.5
+"""A clock that is set moves the level by so much from one packet to the next; a queue does not."""
+
+NEIGHBOURS, FEWEST_NEIGHBOURS = 9, 3
+"""So many packets of the other direction, on either side, tell whether it moves too."""
+
 FAR_NS, FAR_DEVIATIONS = 1_000_000, 30
 """What is farther from the middle than so long, and so many deviations, widens no band,"""
 
@@ -51,12 +59,13 @@ NO_OTHERS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 """No packet goes in the other direction."""
 
 
-def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
+def fit_centre(t_ns: Ints, d_ns: Ints, others: tuple[Ints, Ints] = NO_OTHERS) -> Centre:
     """Medians of blocks of neighbours in time; a slope only where it explains the spread.
 
     Args:
         t_ns: Raw times, ascending.
         d_ns: Raw differences at them.
+        others: Both of packets of the other direction.
     """
     n_blocks = int(np.clip(len(t_ns) // BLOCK, 1, MOST_KNOTS))
     t0, d0 = t_ns[0], d_ns[0]
@@ -67,16 +76,19 @@ def fit_centre(t_ns: Ints, d_ns: Ints) -> Centre:
     knots = _medians(x, block)
     levels = _medians(rest, block)
     is_whole = np.ones(n_blocks, np.bool_)
-    beside: dict[float, float] = {}
-    for at in _jumps(rest, block, levels):
-        before, after = int(block[at - 1]), int(block[at])
-        is_torn = before == after
-        is_whole[before] &= not is_torn
-        low, high = levels[max(before - is_torn, 0)], levels[min(after + is_torn, n_blocks - 1)]
-        until, since = _around_jump((x[at - 1], x[at]), high - low)
-        beside |= {until: low, since: high}
-    knots = np.concatenate((knots[is_whole], [*beside]))
-    levels = np.concatenate((levels[is_whole], [*beside.values()]))
+    for at, i in _jumps(rest, block, levels):
+        ends, sides = x[at - 1 : at + 1], levels[i : i + 2]
+        rise = float(np.diff(sides)[0])
+        is_sudden = abs(rest[at] - rest[at - 1]) > SUDDEN_FRAC * abs(rise)
+        if is_sudden and _is_set(others, t_ns[at - 1 : at + 1], rise):
+            torn = block[at - 1 : at + 1]
+            if torn[0] == torn[1]:
+                is_whole[torn] = False
+                sides = levels[np.clip(torn + np.array((-1, 1)), 0, n_blocks - 1)]
+            ends = _around_jump(ends, rise)
+        knots, levels = np.append(knots, ends), np.append(levels, sides)
+        is_whole = np.append(is_whole, (True, True))
+    knots, levels = knots[is_whole], levels[is_whole]
     by = np.argsort(knots, kind="stable")
     whole_knots = np.rint(knots[by]).astype(np.int64)
     _, keep = np.unique(whole_knots, return_index=True)
@@ -97,30 +109,44 @@ def without_drift(t_ns: Ints, d_ns: Ints) -> Floats:
     return np.asarray(y - _slope(x, y) * x)
 
 
-def _jumps(rest: Floats, block: Ints, levels: Floats) -> set[int]:
-    """The first packets after the level jumps: a clock was set, and nothing lies between."""
+def _jumps(rest: Floats, block: Ints, levels: Floats) -> Iterator[tuple[int, int]]:
+    """The first packets after the level jumps, and the blocks before."""
     rises = np.abs(np.diff(levels))
     spread = median(np.abs(rest - levels[block]))
     usual = median(rises) if len(rises) else 0.0
     is_jump = rises > max(JUMP * max(usual, spread), LEAST_JUMP_NS)
-    found = set[int]()
     for i in np.flatnonzero(is_jump).tolist():
         start, end = np.searchsorted(block, (i, i + 2)).tolist()
         # how much nearer each packet is to the level after, summed up to each of them
         nearer = np.abs(rest[start:end] - levels[i]) - np.abs(rest[start:end] - levels[i + 1])
         at = start + int(np.argmin(np.cumsum(nearer))) + 1
         if at < end:
-            found.add(at)
-    return found
+            yield at, i
 
 
-def _around_jump(ends: tuple[float, float], rise: float) -> tuple[float, float]:
+def _is_set(others: tuple[Ints, Ints], ends_ns: Ints, by_ns: float) -> bool:
+    """Whether the other direction's differences jump there too, by as much: a clock was set.
+
+    Of the clock that times are of, some times are said twice, so that it is asked beyond these too.
+    """
+    t_ns, d_ns = others
+    for beyond_ns in (0, abs(by_ns)):
+        before = d_ns[: np.searchsorted(t_ns, ends_ns[0] - beyond_ns, "right")][-NEIGHBOURS:]
+        after = d_ns[np.searchsorted(t_ns, ends_ns[1] + beyond_ns) :][:NEIGHBOURS]
+        if min(len(before), len(after)) >= FEWEST_NEIGHBOURS:
+            moved_ns = median(after) - median(before)
+            if abs(moved_ns - by_ns) < abs(by_ns) / 4:
+                return True
+    return False
+
+
+def _around_jump(ends: Floats, rise: float) -> tuple[float, float]:
     """The last time before a jump, and the first after it: in the middle between two packets.
 
     Times in between would get an offset in between, which the clocks never had, unless a clock that
     was set ahead never said them.
     """
-    last, first = ends
+    last, first = ends.tolist()
     gap = first - last
     half = min((each for each in (gap, gap - abs(rise)) if each > 0), default=0.0) / 2
     since = float(np.rint(first - half))
@@ -167,18 +193,18 @@ def follow(near: Centre, t_ns: Ints, d_ns: Ints, others: tuple[Ints, Ints] = NO_
         near: The centre of the near point.
         t_ns: Raw times there, at least one.
         d_ns: Raw differences at them.
-        others: Both of packets of the other direction.
+        others: Times and differences of packets of the other direction, without the near clock.
     """
-    at_ns, beside_ns = _by_time(near, t_ns, d_ns)
-    found = _without_excursions(fit_centre(at_ns, beside_ns), _by_time(near, *others))
-    return Centre.of_clock(found.t_ns + found.offset_ns, found.offset_ns, found.slope)
+    at_ns, beside_ns = by_time(near, t_ns, d_ns)
+    found = _without_excursions(fit_centre(at_ns, beside_ns, others), others)
+    return Centre.of_clock(found.t_ns, found.offset_ns, found.slope)
 
 
-def _by_time(near: Centre, t_ns: Ints, d_ns: Ints) -> tuple[Ints, Ints]:
-    """Times and differences without the near clock, but for times that it says twice."""
+def by_time(near: Centre, t_ns: Ints, d_ns: Ints) -> tuple[Ints, Ints]:
+    """Times and differences without the near clock, but for those while it was being set."""
     offset_ns = near.at(t_ns)
     at_ns, beside_ns = t_ns - offset_ns, d_ns + offset_ns
-    is_known = ~is_within(t_ns, near.twice_ns)
+    is_known = ~is_within(t_ns, near.set_ns)
     if 2 * is_known.sum() > len(at_ns):
         at_ns, beside_ns = at_ns[is_known], beside_ns[is_known]
     by = np.argsort(at_ns, kind="stable")

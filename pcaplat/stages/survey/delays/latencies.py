@@ -10,7 +10,7 @@ from pcaplat.model.arrays import Bools, Ints, distinct
 from pcaplat.model.band import Band
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Pair, Point
-from pcaplat.stages.survey.delays.centres import band_of, follow, is_within
+from pcaplat.stages.survey.delays.centres import band_of, by_time, follow, is_within
 from pcaplat.stages.survey.delays.relations import (
     NOTHING_SHARED,
     Relations,
@@ -38,7 +38,8 @@ def fit_centres(
             goes = [routes.is_going(both, ends) for ends in ((known, new), (new, known))]
             for side, centres in enumerate(sides):
                 own, other = goes if with_path == (side == 0) else goes[::-1]
-                centres[new] = _beyond(centres[known], both, (own, other))
+                known_both = centres[known], sides[1 - side][known]
+                centres[new] = _beyond(known_both, both, (own, other))
     return sides
 
 
@@ -92,13 +93,18 @@ def _as_elsewhere(bands: dict[Pair, Band], n_seen: Mapping[Pair, int]) -> dict[P
     }
 
 
-def _beyond(known: Centre, both: Shared, ways: tuple[Bools, Bools]) -> Centre:
-    """Centre of the next point; by the other direction's packets where this was not seen."""
+def _beyond(known: tuple[Centre, Centre], both: Shared, ways: tuple[Bools, Bools]) -> Centre:
+    """Centre of the next point; by the other direction's packets where this was not seen.
+
+    `known` are the centres of the point before, of this direction and of the other.
+    """
+    near, near_back = known
     own, others = map(both.at, ways)
     for choice, rest in ((own, others), (others, own), (both, NOTHING_SHARED)):
         if len(choice):
-            return follow(known, choice.t_ns, choice.d_ns, (rest.t_ns, rest.d_ns))
-    return known
+            back = by_time(near_back, rest.t_ns, rest.d_ns)
+            return follow(near, choice.t_ns, choice.d_ns, back)
+    return near
 
 
 def residuals(both: Shared, centres: tuple[Centre, Centre]) -> Ints:

@@ -1,6 +1,6 @@
 //! Times in which a clock was being set: how its stamps lie to those of other clocks is not known then.
 
-use crate::base::piecewise::PiecewiseLinear;
+use crate::base::piecewise::{OffsetStep, PiecewiseLinear};
 use crate::matching::late::leftover::Leftover;
 use crate::matching::late::verdict::joints;
 use crate::matching::observation::Observation;
@@ -11,20 +11,24 @@ use std::ops::RangeInclusive;
 #[derive(Debug)]
 pub(crate) struct ClockSteps([Vec<ClockStep>; 2]);
 
-/// A stamp of the clock that was set may lie so far from where it belongs.
+/// While the clock of a point was being set against that of the reference, some of its stamps are wrong by the
+/// step.
 #[derive(Clone, Debug)]
 struct ClockStep {
+    point: usize,
     span: RangeInclusive<i64>,
-    by_ns: u64,
+    /// What has an offset in between is wrong by less.
+    between: RangeInclusive<i64>,
+    by_ns: i64,
 }
 
 impl ClockSteps {
     pub(crate) fn of(plan: &Plan) -> Self {
-        let mut found = [vec![], vec![]];
         let [forward, reverse] = &plan.centres;
-        for centres in forward.iter().zip(reverse) {
-            let [one, other] = [centres.0, centres.1].map(steps_of);
-            // another route moves the level of one direction
+        let mut found = [vec![], vec![]];
+        for (point, centres) in forward.iter().zip(reverse).enumerate() {
+            let [one, other] = [centres.0, centres.1].map(|centre| steps_of(point, centre));
+            // another route moves the level of one direction, or of both against each other
             let [a, b] = &mut found;
             a.extend(one.iter().filter(|step| step.is_among(&other)).cloned());
             b.extend(other.iter().filter(|step| step.is_among(&one)).cloned());
@@ -32,42 +36,69 @@ impl ClockSteps {
         Self(found)
     }
 
-    /// Whether leftovers, in the order of their path, may be one packet, of which a clock that was being set
-    /// moved some stamps.
-    pub(crate) fn explain(&self, parts: &[Leftover]) -> bool {
-        let Some(first) = parts.first() else {
+    /// Whether leftovers, in the order of their path, lie as those of one packet of which a clock that was
+    /// being set moved some stamps.
+    pub(crate) fn explain(&self, plan: &Plan, parts: &[Leftover]) -> bool {
+        let of_direction = |first: &Leftover| self.0.get(first.direction.index());
+        let Some(steps) = parts.first().and_then(of_direction) else {
             return false;
         };
-        let steps = self.0.get(first.direction.index());
-        let within = |step: &ClockStep| {
-            let moved = |(up, down): (&Observation, &Observation)| {
-                down.aligned_ns.abs_diff(up.aligned_ns) <= step.by_ns.saturating_mul(2)
-            };
-            let is_then = |one: &Observation| step.span.contains(&one.aligned_ns);
-            joints(parts).all(|two| moved(two) && (is_then(two.0) || is_then(two.1)))
+        let is_moved = |(up, down): (&Observation, &Observation)| {
+            let later_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
+            let between = [up, down].map(|one| usize::from(one.point));
+            !plan.same_clock(up.point, down.point)
+                && steps.iter().any(|step| {
+                    let ends = [up.aligned_ns, down.aligned_ns];
+                    step.moves(later_ns, ends) && step.is_between(between, steps)
+                })
         };
-        parts.len() > 1 && steps.is_some_and(|steps| steps.iter().any(within))
+        parts.len() > 1 && !steps.is_empty() && joints(parts).all(is_moved)
     }
 }
 
 impl ClockStep {
+    /// Whether that much later is what the step makes of the usual time.
+    fn moves(&self, later_ns: i64, ends_ns: [i64; 2]) -> bool {
+        let (by_ns, later_ns) = (self.by_ns.unsigned_abs(), later_ns.unsigned_abs());
+        let is_in = |span: &RangeInclusive<i64>| ends_ns.iter().any(|ns| span.contains(ns));
+        let is_by_step = later_ns.abs_diff(by_ns) <= by_ns / 4;
+        is_by_step && is_in(&self.span) || later_ns <= by_ns && is_in(&self.between)
+    }
+
+    /// Whether it moves one of two clocks against the other.
+    fn is_between(&self, points: [usize; 2], all: &[Self]) -> bool {
+        let moves = |point: usize| {
+            let mut of_point = all.iter().filter(|step| step.point == point);
+            of_point.any(|step| self.is_same(step))
+        };
+        let [one, other] = points.map(moves);
+        one != other
+    }
+
     /// Whether the other direction shows it too.
     fn is_among(&self, others: &[Self]) -> bool {
-        let is_same = |other: &Self| {
-            self.span.start() <= other.span.end()
-                && other.span.start() <= self.span.end()
-                && self.by_ns.abs_diff(other.by_ns) <= self.by_ns / 10
-        };
-        others.iter().any(is_same)
+        others.iter().any(|other| self.is_same(other))
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.span.start() <= other.span.end()
+            && other.span.start() <= self.span.end()
+            && self.by_ns.abs_diff(other.by_ns) <= self.by_ns.unsigned_abs() / 10
     }
 }
 
-fn steps_of(centre: &PiecewiseLinear) -> Vec<ClockStep> {
-    let step = |((first_ns, last_ns), by_ns): ((i64, i64), u64)| ClockStep {
-        span: first_ns.saturating_sub_unsigned(by_ns)..=last_ns.saturating_add_unsigned(by_ns),
-        by_ns,
+fn steps_of(point: usize, centre: &PiecewiseLinear) -> Vec<ClockStep> {
+    let clock_step = |step: OffsetStep| {
+        let moved_ns = step.by_ns.saturating_abs();
+        let (first_ns, last_ns) = step.around;
+        ClockStep {
+            point,
+            span: first_ns.saturating_sub(moved_ns)..=last_ns.saturating_add(moved_ns),
+            between: step.between.0..=step.between.1,
+            by_ns: step.by_ns,
+        }
     };
-    centre.steps().map(step).collect()
+    centre.steps().map(clock_step).collect()
 }
 
 #[cfg(test)]
@@ -78,59 +109,80 @@ mod tests {
 
     const STEP_NS: i64 = 1_000_000;
 
-    /// Two points; the clock of the second was set back at 10 ms, or the way there became longer.
-    fn steps(both: bool) -> ClockSteps {
-        let level = PiecewiseLinear::new(&[(0, 0)], 0.0);
+    const BOTH: [i64; 2] = [-STEP_NS, -STEP_NS];
+
+    /// Two points; by how much the level of the second moves at 10 ms, each way.
+    fn plan(by_ns: [i64; 2]) -> Plan {
         let set_at = 10 * STEP_NS;
-        let knots = [
-            (0, 0),
-            (set_at, 0),
-            (set_at + 1, -STEP_NS),
-            (20 * STEP_NS, -STEP_NS),
-        ];
-        let set = PiecewiseLinear::new(&knots, 0.0);
-        let back = if both { set.clone() } else { level.clone() };
-        ClockSteps::of(&Plan {
-            centres: [vec![level.clone(), set], vec![level, back]],
+        let centre = |by_ns: i64| {
+            let knots = [
+                (0, 0),
+                (set_at, 0),
+                (set_at + 1, by_ns),
+                (20 * STEP_NS, by_ns),
+            ];
+            PiecewiseLinear::new(&knots, 0.0)
+        };
+        let level = centre(0);
+        Plan {
+            centres: by_ns.map(|by_ns| vec![level.clone(), centre(by_ns)]),
+            domain: vec![0, 1],
             ..path(2)
-        })
+        }
     }
 
-    fn parts(up_ns: i64, down_ns: i64) -> Vec<Leftover> {
+    fn is_told(by_ns: [i64; 2], (up_ns, down_ns): (i64, i64)) -> bool {
         let part = |point, ns| {
-            Leftover::of(
-                &[observation(1, point, ns)],
-                Direction::Forward,
-                None,
-                false,
-            )
+            let seen = [observation(1, point, ns)];
+            Leftover::of(&seen, Direction::Forward, None, false)
         };
-        [part(0, up_ns), part(1, down_ns)]
+        let parts: Vec<_> = [part(0, up_ns), part(1, down_ns)]
             .into_iter()
             .flatten()
-            .collect()
+            .collect();
+        let plan = plan(by_ns);
+        ClockSteps::of(&plan).explain(&plan, &parts)
     }
 
     #[test]
     fn a_clock_that_is_set_moves_stamps_by_the_step_and_then_alone() {
         let at = 10 * STEP_NS;
-        assert!(steps(true).explain(&parts(at, at - STEP_NS)));
+        assert!(is_told(BOTH, (at, at - STEP_NS)));
+        assert!(is_told(BOTH, (at, at + STEP_NS)), "moved either way");
+        assert!(!is_told(BOTH, (at, at - 3 * STEP_NS)), "farther");
+        let before = at - STEP_NS;
         assert!(
-            steps(true).explain(&parts(at, at + STEP_NS)),
-            "moved either way"
+            !is_told(BOTH, (before, before + STEP_NS / 2)),
+            "late, and by less"
         );
-        assert!(
-            !steps(true).explain(&parts(at, at - 3 * STEP_NS)),
-            "farther"
-        );
+        assert!(is_told(BOTH, (before, at + 1)), "an offset in between");
         let long_before = -5 * STEP_NS;
-        assert!(!steps(true).explain(&parts(long_before, long_before - STEP_NS)));
-        assert!(!steps(true).explain(&parts(at, at).split_off(1)), "alone");
+        assert!(!is_told(BOTH, (long_before, long_before - STEP_NS)));
     }
 
     #[test]
     fn a_way_that_becomes_longer_sets_no_clock() {
         let at = 10 * STEP_NS;
-        assert!(!steps(false).explain(&parts(at, at - STEP_NS)));
+        for by_ns in [[-STEP_NS, 0], [-STEP_NS, STEP_NS]] {
+            assert!(!is_told(by_ns, (at, at - STEP_NS)));
+        }
+    }
+
+    #[test]
+    fn the_clock_of_the_reference_is_set_against_all_others_and_none_of_these_against_another() {
+        let at = 10 * STEP_NS;
+        let mut plan = plan(BOTH);
+        for centres in &mut plan.centres {
+            let other = centres[1].clone();
+            centres.push(other);
+        }
+        plan.domain = vec![0, 1, 2];
+        let steps = ClockSteps::of(&plan);
+        let part = |point, ns| {
+            let seen = [observation(1, point, ns)];
+            Leftover::of(&seen, Direction::Forward, None, false).unwrap()
+        };
+        assert!(steps.explain(&plan, &[part(0, at), part(2, at - STEP_NS)]));
+        assert!(!steps.explain(&plan, &[part(1, at), part(2, at - STEP_NS)]));
     }
 }

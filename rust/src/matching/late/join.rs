@@ -453,7 +453,7 @@ fn moved(
     are_all: bool,
 ) -> Option<Vec<Leftover>> {
     let parts = in_order(plan, parts);
-    let is_one = are_all && are_along_one_way(topology, &parts) && steps.explain(&parts);
+    let is_one = are_all && are_along_one_way(topology, &parts) && steps.explain(plan, &parts);
     is_one.then_some(parts)
 }
 
