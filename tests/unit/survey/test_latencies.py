@@ -192,3 +192,21 @@ class TestPathOfThree:
         # a tail of 400 ns about its median of 277 ns: from -277 to 1,823 at 99.5 %
         assert -2_000 < band.lo_ns < -277
         assert 1_823 < band.hi_ns < 4_000
+
+
+@pytest.mark.parametrize(("back_ns", "n_set"), [(2_000_000, 1), (0, 0), (-2_000_000, 0)])
+def test_a_clock_is_set_where_both_directions_move_alike(back_ns: int, n_set: int) -> None:
+    """A route moves one direction alone, or both against each other."""
+    is_after = np.arange(len(T_NS)) >= 1_500
+    there, back = (np.where(is_after, by_ns, 0).astype(np.int64) for by_ns in (2_000_000, back_ns))
+    centre = follow(NO_OFFSET, T_NS, there, (T_NS, back))
+    assert len(centre.set_ns) == n_set
+    assert np.abs(centre.at(T_NS + there) - there).max() <= 1
+
+
+def test_what_passes_while_the_near_clock_is_set_tells_nothing() -> None:
+    set_ns = np.array([[T_NS[1_000], T_NS[1_200]]])
+    near = replace(NO_OFFSET, set_ns=set_ns)
+    d_ns = np.full(len(T_NS), 7_000, np.int64)
+    d_ns[1_000:1_201] += 500_000
+    assert np.all(follow(near, T_NS, d_ns).at(T_NS) == 7_000)
