@@ -3,7 +3,7 @@
 use crate::matching::evidence::Evidence;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::waiting::{WaitingTimes, delay_ns};
+use crate::matching::late::waiting::{WaitingTimes, delay_ns, may_follow};
 use crate::matching::observation::Observation;
 use crate::plan::{Plan, Topology};
 
@@ -35,13 +35,13 @@ impl Kinship {
         if !are_all || !are_along_one_way(topology, &parts) {
             return Some(Self::Several(first));
         }
-        let delays_ns: Vec<i64> = joints(&parts)
-            .map(|(up, down)| down.aligned_ns.saturating_sub(up.aligned_ns))
-            .collect();
         let is_open = joints(&parts).all(|(up, down)| is_undecided(plan, up, down));
-        Some(if is_open && delays_ns.iter().all(|ns| *ns > 0) {
+        let n_possible = joints(&parts)
+            .filter(|(up, down)| may_follow(plan, first.direction, up, down))
+            .count();
+        Some(if is_open && n_possible == parts.len() - 1 {
             Self::Slow(parts)
-        } else if is_open && delays_ns.iter().all(|ns| *ns < 0) {
+        } else if is_open && n_possible == 0 {
             Self::Reversed(parts)
         } else {
             Self::Several(first)
@@ -136,7 +136,7 @@ fn is_continued(
     let waited_ns = topology
         .between(from.point, to.point)
         .map_or(0, |crossing| waits.of(crossing));
-    to.aligned_ns > from.aligned_ns
+    may_follow(plan, up.direction, from, to)
         && is_undecided(plan, from, to)
         && delay_ns(plan, up.direction, from, to) <= waited_ns
         && may_be_one(&[*up, *down])

@@ -1,0 +1,80 @@
+"""A route becomes longer, and shorter again: nothing is lost, and late packets are late."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.recovery.networks.judge import lost_wrong, merge_network, pairs_wrong, segments_wrong
+from tests.recovery.networks.talk import Pair, host, seldom, talk, way, with_clocks
+from tests.support.networks import Edges, Network, both_ways, walk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINE = ("p1", "p2", "p3")
+TAKES_NS = both_ways({("p1", "p2"): 4_000, ("p2", "p3"): 9_000})
+MS_NS = 1_000_000
+
+SHORT, LONG = (3_000, 1), (12_000, 60)
+"""How many packets, and at which rate: over 0.1 s and over 20 s."""
+
+CHANGES = [
+    (SHORT, {0.8: 9}),
+    (SHORT, {0.01: 220}),
+    (LONG, {0.33: 30, 0.67: 0.2}),
+    (LONG, {0.33: 300, 0.67: 0}),
+    (LONG, {0.14: 37, 0.61: 1.8, 0.83: 0.2}),
+    (LONG, {0.15: 160, 0.44: 450, 0.7: 0.3, 0.72: 8, 0.76: 350, 0.77: 54}),
+]
+"""By how many ms the route between p2 and p3 is longer, since which share of the time."""
+
+
+def rerouted(
+    n: int, slower: int, change: dict[float, float], late_frac: float, *, is_both_ways: bool
+) -> Network:
+    """Requests and answers; some packets are late where the route changes, besides."""
+    pairs = [Pair((host(at), host(50)), (way(*LINE),), (way(*LINE[::-1]),)) for at in range(4)]
+    packets = seldom(talk(tuple(pairs), n, 1), slower)
+    network = walk(packets, Edges(TAKES_NS))
+    begin_ns, end_ns = packets[0].t_ns, packets[-1].t_ns
+    chance = np.random.default_rng(2)
+    is_late = chance.random(len(packets)) < late_frac
+    late_ns = chance.uniform(5, 50, len(packets)) * MS_NS * is_late
+    levels_ms = [0, *change.values()]
+
+    def later_ns(packet: int, point: str) -> int:
+        """By how much later than else it comes to a point."""
+        sent_ns, (along,), *_ = packets[packet]
+        is_changed = is_both_ways or along == LINE
+        at = bisect(list(change), (sent_ns - begin_ns) / (end_ns - begin_ns))
+        longer_ns = levels_ms[at] * MS_NS * is_changed + late_ns[packet]
+        is_behind = along.index(point) > along.index("p2" if along == LINE else "p3")
+        return int(longer_ns) * is_behind
+
+    for point, seen in network.seen.items():
+        moved = (one._replace(t_ns=one.t_ns + later_ns(one.packet, point)) for one in seen)
+        network.seen[point] = sorted(moved)
+    return network
+
+
+@pytest.mark.parametrize("ways", ["one", "both"])
+@pytest.mark.parametrize(("clocks", "late_frac"), [("one", 0), ("own", 0), ("own", 0.02)])
+@pytest.mark.parametrize(("size", "change"), CHANGES)
+def test_nothing_is_lost(
+    size: tuple[int, int],
+    change: dict[float, float],
+    clocks: str,
+    late_frac: float,
+    ways: str,
+    tmp_path: Path,
+) -> None:
+    network = rerouted(*size, change, late_frac, is_both_ways=ways == "both")
+    network = with_clocks(network, has_own=clocks == "own")
+    found = merge_network(network, tmp_path, [] if clocks == "own" else ["all"])
+    assert pairs_wrong(found) == []
+    assert segments_wrong(found) == {}
+    assert lost_wrong(found) == {}
