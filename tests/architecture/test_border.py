@@ -42,6 +42,7 @@ READ_NOTHING = {
     "check": "an error that was kept",
     "damage": "what was kept",
     "counts": "what was counted by threads that are contained",
+    "distinct_of": "numbers of our own",
     "decode": "one frame of a developer's own; pyo3 makes an exception of a panic",
     "finish": "waits for threads that are contained",
     "formats": "names",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pcaplat import _native
 from pcaplat.model.arrays import Floats, Ints
 from pcaplat.records import dataclass
 
@@ -34,9 +35,9 @@ class Bins:
     @classmethod
     def of(cls, n_blocks: int, block: Ints, value: Floats, counts: Ints) -> "Bins":
         """Take bins in any order: the block, the value, and how often it stands there."""
-        values, cell = np.unique(value, return_inverse=True)
-        in_all = np.asarray(np.bincount(cell, counts, len(values)), np.float64)
-        cell += block * len(values)
+        values, column = _native.distinct_of(np.asarray(value, np.float64).tobytes())
+        in_all = np.asarray(np.bincount(column, counts, len(values)), np.float64)
+        cell = column + block * len(values)
         if (n_blocks + 1) * len(values) <= np.iinfo(np.int32).max:
             cell = cell.astype(np.int32)
         if np.any(cell[1:] < cell[:-1]):
@@ -51,21 +52,31 @@ class Bins:
         np.cumsum(self.counts, out=reached[1:], dtype=reached.dtype)
         return reached
 
+    @cached_property
+    def _edges(self) -> Ints:
+        """How many occupied bins lie before each block, and in all."""
+        return self._found(np.arange(self.n_blocks + 1) * len(self.values))
+
+    def _found(self, cells: Ints) -> Ints:
+        """How many occupied bins lie before some cells."""
+        # of another type, it would make a copy of all cells
+        return np.searchsorted(self.cell, cells.astype(self.cell.dtype))
+
     def _before(self, column: int) -> Ints:
         """Of each block, how many occupied bins lie before one of its values, in all blocks."""
-        wanted = np.arange(self.n_blocks) * len(self.values) + column
-        # of another type, it would make a copy of all cells
-        return np.searchsorted(self.cell, wanted.astype(self.cell.dtype))
+        if column == len(self.values):
+            return self._edges[1:]
+        return self._found(np.arange(self.n_blocks) * len(self.values) + column)
 
     def below(self, end: int) -> Floats:
         """Of each block, how many lie in its first `end` values."""
-        n_below = self._reached[self._before(end)] - self._reached[self._before(0)]
+        n_below = self._reached[self._before(end)] - self._reached[self._edges[:-1]]
         return np.asarray(n_below, np.float64)
 
     def totals(self, n_blocks: int) -> Floats:
         """How often each value stands in the first blocks."""
         n_values = len(self.values)
-        at = np.searchsorted(self.cell, self.cell.dtype.type(n_blocks * n_values))
+        at = self._edges[n_blocks]
         left = np.bincount(self.cell[at:] % n_values, self.counts[at:], n_values)
         return np.asarray(self.in_all - left)
 

@@ -79,7 +79,10 @@ class Observations(OfPairs):
     def at(self, index: Ints | Bools) -> "Observations":
         """Take the rows of `index`."""
         rows = np.flatnonzero(index) if index.dtype == np.bool_ else index
-        return Observations(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
+        # twice as fast as an index
+        return Observations(
+            **{one.name: getattr(self, one.name).take(rows) for one in fields(self)}
+        )
 
     @cached_property
     def by_time(self) -> Ints:

@@ -1,10 +1,11 @@
-//! What intervals are made of: distributions, number by number, and resamples.
+//! What intervals are made of: distributions, number by number, distinct values, and resamples.
 
 use super::record::{floats, ints};
 use super::{
     Bound, PyAny, PyAnyMethods, PyModule, PyModuleMethods, PyResult, Python, pyfunction,
     wrap_pyfunction,
 };
+use crate::base::distinct::distinct;
 use crate::base::distributions;
 use crate::base::distributions::autocorrelation::autocorrelation;
 use crate::base::distributions::chance::{Chance, Resampler};
@@ -12,6 +13,7 @@ use crate::base::distributions::chance::{Chance, Resampler};
 /// Adds all of them to the module.
 pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(autocorrelation_of, module)?)?;
+    module.add_function(wrap_pyfunction!(distinct_of, module)?)?;
     module.add_function(wrap_pyfunction!(beta_cdf, module)?)?;
     module.add_function(wrap_pyfunction!(beta_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(gamma_quantile, module)?)?;
@@ -25,13 +27,21 @@ pub(super) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The autocorrelation at lag 1 and the integrated autocorrelation time of 64-bit floats.
 #[pyfunction]
 fn autocorrelation_of(floats: &[u8]) -> (f64, f64) {
-    let values: Vec<f64> = floats
-        .as_chunks()
-        .0
-        .iter()
-        .map(|octets| f64::from_ne_bytes(*octets))
-        .collect();
-    autocorrelation(&values)
+    autocorrelation(&numbers(floats).collect::<Vec<_>>())
+}
+
+/// The distinct ones of 64-bit floats, ascending, and which of them each is.
+#[pyfunction]
+fn distinct_of<'py>(py: Python<'py>, values: &[u8]) -> PyResult<[Bound<'py, PyAny>; 2]> {
+    let (values, which) = distinct(numbers(values));
+    let which = which.into_iter().map(i64::from);
+    Ok([floats(py, values.into_iter())?, ints(py, which)?])
+}
+
+/// 64-bit floats, as numpy gives their octets.
+fn numbers(octets: &[u8]) -> impl Iterator<Item = f64> {
+    let (each, _) = octets.as_chunks();
+    each.iter().map(|one| f64::from_ne_bytes(*one))
 }
 
 #[pyfunction]
