@@ -12,9 +12,7 @@ use crate::matching::late::odds::Odds;
 use crate::matching::late::order::LateOrder;
 use crate::matching::late::outcomes::Renamed;
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::verdict::{
-    Kinship, are_along_one_way, in_order, is_alone, joints, pairs_in_number, relatives,
-};
+use crate::matching::late::verdict::{Kinship, is_alone, joints, pairs_in_number, relatives};
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::Observation;
 use crate::matching::outcome::Status;
@@ -330,10 +328,8 @@ impl LateJoin<'_> {
 
     fn judged(&self, parts: &[Leftover], are_all: bool) -> Judged {
         let at = (&**self.plan, &self.topology);
-        if let Some(parts) = moved(at, &self.steps, parts, are_all) {
-            return Judged::Moved(parts);
-        }
-        match Kinship::of(at, parts, are_all) {
+        match Kinship::of(at, &self.steps, parts, are_all) {
+            Some(Kinship::Moved(parts)) => Judged::Moved(parts),
             Some(Kinship::Slow(slow)) if self.odds.doubt(self.plan, &slow).is_some() => {
                 Judged::One(slow)
             }
@@ -440,21 +436,8 @@ fn kinships(
     same: &SameKey<'_, N_VALUES>,
 ) -> Vec<Kinship> {
     let groups = relatives(at.1, same).into_iter();
-    let told = groups.filter(|parts| moved(at, steps, parts, same.are_all).is_none());
-    told.filter_map(|parts| Kinship::of(at, &parts, same.are_all))
-        .collect()
-}
-
-/// Parts of one packet, in the order of its path, if a clock that was being set moved their times.
-fn moved(
-    (plan, topology): (&Plan, &Topology),
-    steps: &ClockSteps,
-    parts: &[Leftover],
-    are_all: bool,
-) -> Option<Vec<Leftover>> {
-    let parts = in_order(plan, parts);
-    let is_one = are_all && are_along_one_way(topology, &parts) && steps.explain(plan, &parts);
-    is_one.then_some(parts)
+    let told = groups.filter_map(|parts| Kinship::of(at, steps, &parts, same.are_all));
+    told.collect()
 }
 
 /// Copies that were made between two points.

@@ -99,6 +99,7 @@ impl Odds {
                     self.others.insert(one.first.key, Others::Nothing);
                 }
             }
+            Kinship::Moved(_) => {}
         }
     }
 

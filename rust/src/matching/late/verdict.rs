@@ -1,6 +1,7 @@
 //! What the leftovers of one packet ID are: parts of one slow packet, or of several.
 
 use crate::matching::evidence::Evidence;
+use crate::matching::late::clock_steps::ClockSteps;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
 use crate::matching::late::sorted_runs::SameKey;
 use crate::matching::late::waiting::{WaitingTimes, delay_ns, may_follow};
@@ -14,6 +15,8 @@ pub(crate) enum Kinship {
     Slow(Vec<Leftover>),
     /// Parts that would be one packet had it arrived before it left: two packets.
     Reversed(Vec<Leftover>),
+    /// Parts of one packet, in the order of its path, whose times a clock that was being set moved.
+    Moved(Vec<Leftover>),
     /// A single part.
     Alone(Leftover),
     /// Parts of several packets.
@@ -24,6 +27,7 @@ impl Kinship {
     /// Judges leftovers of one packet ID; `are_all`: there are no others.
     pub(crate) fn of(
         (plan, topology): (&Plan, &Topology),
+        steps: &ClockSteps,
         parts: &[Leftover],
         are_all: bool,
     ) -> Option<Self> {
@@ -34,6 +38,9 @@ impl Kinship {
         let parts = in_order(plan, parts);
         if !are_all || !are_along_one_way(topology, &parts) {
             return Some(Self::Several(first));
+        }
+        if steps.explain(plan, &parts) {
+            return Some(Self::Moved(parts));
         }
         let is_open = joints(&parts).all(|(up, down)| is_undecided(plan, up, down));
         let n_possible = joints(&parts)
@@ -50,7 +57,7 @@ impl Kinship {
 }
 
 /// Parts in the order of the first one's path.
-pub(crate) fn in_order(plan: &Plan, parts: &[Leftover]) -> Vec<Leftover> {
+fn in_order(plan: &Plan, parts: &[Leftover]) -> Vec<Leftover> {
     let mut parts = parts.to_vec();
     if let Some(direction) = parts.first().map(|first| first.direction) {
         parts.sort_by_key(|part| plan.place(direction, part.first.point));
@@ -158,7 +165,7 @@ pub(crate) fn is_alone(plan: &Plan, parts: &[Leftover]) -> bool {
 }
 
 /// Whether parts may be of one packet by where they were seen, each behind the one before it.
-pub(crate) fn are_along_one_way(topology: &Topology, parts: &[Leftover]) -> bool {
+fn are_along_one_way(topology: &Topology, parts: &[Leftover]) -> bool {
     let Some(first) = parts.first() else {
         return false;
     };
@@ -230,8 +237,14 @@ mod tests {
         let Some(parts) = relatives(&topology, &same).pop() else {
             return "nothing";
         };
-        match Kinship::of((&plan, &topology), &parts, same.are_all) {
+        match Kinship::of(
+            (&plan, &topology),
+            &ClockSteps::of(&plan),
+            &parts,
+            same.are_all,
+        ) {
             Some(Kinship::Slow(_)) => "slow",
+            Some(Kinship::Moved(_)) => "moved",
             Some(Kinship::Reversed(_)) => "reversed",
             Some(Kinship::Alone(_)) => "alone",
             Some(Kinship::Several(_)) => "several",
