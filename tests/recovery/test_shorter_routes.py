@@ -24,10 +24,14 @@ SHORT, LONG = (3_000, 1), (12_000, 60)
 
 CHANGES = [
     (SHORT, {0.8: 9}),
-    (SHORT, {0.01: 220}),
+    pytest.param(
+        *(SHORT, {0.01: 220}),
+        marks=pytest.mark.xfail(strict=True, reason="not usual at any time: not counted, not lost"),
+    ),
     (LONG, {0.33: 30, 0.67: 0.2}),
     (LONG, {0.33: 300, 0.67: 0}),
     (LONG, {0.14: 37, 0.61: 1.8, 0.83: 0.2}),
+    (LONG, {0: 160, 0.44: 450, 0.7: 0.3, 0.72: 8, 0.76: 350, 0.77: 54}),
     (LONG, {0.15: 160, 0.44: 450, 0.7: 0.3, 0.72: 8, 0.76: 350, 0.77: 54}),
 ]
 """By how many ms the route between p2 and p3 is longer, since which share of the time."""
@@ -75,6 +79,19 @@ def test_nothing_is_lost(
     network = rerouted(*size, change, late_frac, is_both_ways=ways == "both")
     network = with_clocks(network, has_own=clocks == "own")
     found = merge_network(network, tmp_path, [] if clocks == "own" else ["all"])
+    assert pairs_wrong(found) == []
+    assert segments_wrong(found) == {}
+    assert lost_wrong(found) == {}
+
+
+@pytest.mark.parametrize("off_ms", [-40, 10, 40])
+def test_late_packets_are_matched_though_a_clock_is_not_the_declared_one(
+    off_ms: int, tmp_path: Path
+) -> None:
+    """By its timestamps the late packet arrives before it left; so do all others."""
+    network = rerouted(*SHORT, {0.5: 0}, 0.02, is_both_ways=True)
+    network.clocks = {"p3": (off_ms * MS_NS, 0.0)}
+    found = merge_network(network, tmp_path, ["all"])
     assert pairs_wrong(found) == []
     assert segments_wrong(found) == {}
     assert lost_wrong(found) == {}

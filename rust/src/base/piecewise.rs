@@ -77,6 +77,11 @@ impl PiecewiseLinear {
         Knot { slope, ..*knot }.at(t_ns)
     }
 
+    /// The times of its knots.
+    pub(crate) fn knots_ns(&self) -> impl Iterator<Item = i64> {
+        self.knots.iter().map(|knot| knot.t_ns)
+    }
+
     /// Where it is too steep for the drift of a clock.
     pub fn steps(&self) -> impl Iterator<Item = OffsetStep> {
         let ends = |from: usize, n: usize| {

@@ -184,7 +184,13 @@ def _slope(x: Floats, y: Floats) -> float:
     return slope if median(np.abs(rest - median(rest))) < 0.7 * spread else 0.0
 
 
-def follow(near: Centre, t_ns: Ints, d_ns: Ints, others: tuple[Ints, Ints] = NO_OTHERS) -> Centre:
+def follow(
+    near: Centre,
+    t_ns: Ints,
+    d_ns: Ints,
+    others: tuple[Ints, Ints] = NO_OTHERS,
+    late_sign: int = 0,
+) -> Centre:
     """Centre of a second point, by packets seen at both.
 
     The near clock is taken out first, so that its steps are no steps of the second.
@@ -194,9 +200,10 @@ def follow(near: Centre, t_ns: Ints, d_ns: Ints, others: tuple[Ints, Ints] = NO_
         t_ns: Raw times there, at least one.
         d_ns: Raw differences at them.
         others: Times and differences of packets of the other direction, without the near clock.
+        late_sign: 1 where late packets have greater differences, -1 where lesser; 0: some and some.
     """
     at_ns, beside_ns = by_time(near, t_ns, d_ns)
-    found = _without_excursions(fit_centre(at_ns, beside_ns, others), others)
+    found = _without_excursions(fit_centre(at_ns, beside_ns, others), others, late_sign)
     return Centre.of_clock(found.t_ns, found.offset_ns, found.slope)
 
 
@@ -218,16 +225,18 @@ def is_within(at_ns: Ints, spans_ns: Ints) -> Bools:
     return np.asarray(is_in.any(axis=1))
 
 
-def _without_excursions(centre: Centre, others: tuple[Ints, Ints]) -> Centre:
+def _without_excursions(centre: Centre, others: tuple[Ints, Ints], late_sign: int) -> Centre:
     """Leave out where the level goes far away and comes back: packets were late, the clock not set.
 
-    A clock that was set, and set back, moves the level of the other direction too.
+    A clock that was set, and set back, moves the level of the other direction too. Where packets
+    are faster for some time, as by a shorter route, none is late.
     """
     level_ns = centre.offset_ns - np.rint(centre.slope * (centre.t_ns - centre.t_ns[0]))
     last = len(level_ns) - 1
     around = np.pad(level_ns, EXCURSION_KNOTS, "edge")
     away_ns = level_ns - moving_medians(around, 2 * EXCURSION_KNOTS + 1)
-    is_far = np.abs(away_ns) > FAR_NS + FAR_DEVIATIONS * median(np.abs(away_ns))
+    later_ns = late_sign * away_ns if late_sign else np.abs(away_ns)
+    is_far = later_ns > FAR_NS + FAR_DEVIATIONS * median(np.abs(away_ns))
     edges = np.flatnonzero(np.diff(np.concatenate(([0], is_far, [0]))))
     keep = np.ones(last + 1, np.bool_)
     for start, end in edges.reshape(-1, 2).tolist():

@@ -37,9 +37,11 @@ def fit_centres(
             with_path = is_along(component, (known, new))
             goes = [routes.is_going(both, ends) for ends in ((known, new), (new, known))]
             for side, centres in enumerate(sides):
-                own, other = goes if with_path == (side == 0) else goes[::-1]
+                is_outward = with_path == (side == 0)
+                own, other = goes if is_outward else goes[::-1]
                 known_both = centres[known], sides[1 - side][known]
-                centres[new] = _beyond(known_both, both, (own, other))
+                late_sign = 1 if is_outward else -1
+                centres[new] = _beyond(known_both, both, (own, other), late_sign)
     return sides
 
 
@@ -93,17 +95,24 @@ def _as_elsewhere(bands: dict[Pair, Band], n_seen: Mapping[Pair, int]) -> dict[P
     }
 
 
-def _beyond(known: tuple[Centre, Centre], both: Shared, ways: tuple[Bools, Bools]) -> Centre:
+def _beyond(
+    known: tuple[Centre, Centre], both: Shared, ways: tuple[Bools, Bools], late_sign: int
+) -> Centre:
     """Centre of the next point; by the other direction's packets where this was not seen.
 
-    `known` are the centres of the point before, of this direction and of the other.
+    `known` are the centres of the point before, of this direction and of the other. Late packets of
+    this direction have differences of that sign.
     """
     near, near_back = known
     own, others = map(both.at, ways)
-    for choice, rest in ((own, others), (others, own), (both, NOTHING_SHARED)):
+    for choice, rest, sign in (
+        (own, others, late_sign),
+        (others, own, -late_sign),
+        (both, NOTHING_SHARED, 0),
+    ):
         if len(choice):
             back = by_time(near_back, rest.t_ns, rest.d_ns)
-            return follow(near, choice.t_ns, choice.d_ns, back)
+            return follow(near, choice.t_ns, choice.d_ns, back, sign)
     return near
 
 

@@ -4,7 +4,6 @@ use crate::base::error::Result;
 use crate::matching::counts::totals::Totals;
 use crate::matching::counts::{Keep, LatePair, LateStep, Tally};
 use crate::matching::evidence::Evidence;
-use crate::matching::late::clock_steps::ClockSteps;
 use crate::matching::late::decided::read_decided;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
 use crate::matching::late::leftovers::Leftovers;
@@ -12,13 +11,15 @@ use crate::matching::late::odds::Odds;
 use crate::matching::late::order::LateOrder;
 use crate::matching::late::outcomes::Renamed;
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::verdict::{Kinship, is_alone, joints, pairs_in_number, relatives};
+use crate::matching::late::verdict::{
+    Kinship, Surveyed, is_alone, joints, pairs_in_number, relatives,
+};
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::Observation;
 use crate::matching::outcome::Status;
 use crate::matching::partition::PartitionResult;
 use crate::matching::resolve::posterior::NO_DOUBT;
-use crate::plan::{Direction, Plan, Topology};
+use crate::plan::{Direction, Plan};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,8 +50,7 @@ pub(crate) fn settle(
     let mut leftovers = std::mem::replace(&mut all.leftovers, none);
     let mut join = LateJoin {
         plan,
-        topology: Topology::new(plan),
-        steps: ClockSteps::of(plan),
+        at: Surveyed::of(plan),
         odds: Odds::new(leftovers.runs.n_records()),
         order: LateOrder::default(),
         renamed: Renamed::default(),
@@ -96,8 +96,7 @@ enum Judged {
 /// Leftovers on their way to being packets.
 struct LateJoin<'a> {
     plan: &'a Arc<Plan>,
-    topology: Topology,
-    steps: ClockSteps,
+    at: Surveyed<'a>,
     odds: Odds,
     order: LateOrder,
     renamed: Renamed,
@@ -112,16 +111,14 @@ impl LateJoin<'_> {
     /// Finds what may be slow packets, and asks for what is to be known of them.
     fn ask(&mut self, leftovers: &mut Leftovers) -> Result<()> {
         let Self {
-            topology,
-            plan,
-            steps,
+            at,
             odds,
             order,
             has_open,
             ..
         } = self;
         leftovers.runs.read(&mut |same| {
-            for kinship in kinships((plan, topology), steps, same) {
+            for kinship in kinships(at, same) {
                 odds.ask(&kinship);
                 *has_open |= matches!(kinship, Kinship::Slow(_) | Kinship::Several(_));
                 if let Kinship::Slow(parts) = &kinship {
@@ -155,16 +152,10 @@ impl LateJoin<'_> {
 
     /// Counts how often packet IDs come again.
     fn weigh(&mut self, leftovers: &mut Leftovers) -> Result<()> {
-        let Self {
-            topology,
-            plan,
-            steps,
-            odds,
-            ..
-        } = self;
+        let Self { at, odds, .. } = self;
         leftovers.runs.read(&mut |same| {
-            for kinship in kinships((plan, topology), steps, same) {
-                odds.note(plan, &kinship);
+            for kinship in kinships(at, same) {
+                odds.note(at.plan, &kinship);
             }
             Ok(())
         })
@@ -173,7 +164,7 @@ impl LateJoin<'_> {
     /// Counts what is joined.
     fn count(&mut self, leftovers: &mut Leftovers, keep: Keep) -> Result<()> {
         leftovers.runs.read(&mut |same| {
-            for kinship in kinships((self.plan, &self.topology), &self.steps, same) {
+            for kinship in kinships(&self.at, same) {
                 match kinship {
                     Kinship::Slow(parts) => self.count_slow(&parts, keep),
                     Kinship::Reversed(parts) => {
@@ -282,7 +273,7 @@ impl LateJoin<'_> {
                 if let Some(packet) = whole(&packet) {
                     let end = all
                         .losses
-                        .note_end((self.plan, &self.topology), &packet, waits);
+                        .note_end((self.plan, &self.at.topology), &packet, waits);
                     self.tally.keep_end(end.as_ref(), &packet);
                 }
             }
@@ -299,14 +290,14 @@ impl LateJoin<'_> {
     ) -> Vec<Vec<Leftover>> {
         let plan = Arc::clone(self.plan);
         let mut found = Vec::new();
-        for mut parts in relatives(&self.topology, same) {
+        for mut parts in relatives(&self.at.topology, same) {
             match self.judged(&parts, same.are_all) {
                 Judged::One(slow) => {
                     found.extend(in_time(&plan, &slow).map(<[Leftover]>::to_vec));
                     continue;
                 }
                 Judged::Open { is_likely } => {
-                    for ends in pairs_in_number((&plan, &self.topology), &parts, waits) {
+                    for ends in pairs_in_number(&self.at, &parts, waits) {
                         self.pair_in_number(&mut parts, ends, is_likely);
                     }
                 }
@@ -327,8 +318,7 @@ impl LateJoin<'_> {
     }
 
     fn judged(&self, parts: &[Leftover], are_all: bool) -> Judged {
-        let at = (&**self.plan, &self.topology);
-        match Kinship::of(at, &self.steps, parts, are_all) {
+        match Kinship::of(&self.at, parts, are_all) {
             Some(Kinship::Moved(parts)) => Judged::Moved(parts),
             Some(Kinship::Slow(slow)) if self.odds.doubt(self.plan, &slow).is_some() => {
                 Judged::One(slow)
@@ -372,10 +362,9 @@ impl LateJoin<'_> {
             return Ok(());
         }
         leftovers.runs.read(&mut |same| {
-            for parts in relatives(&self.topology, same) {
+            for parts in relatives(&self.at.topology, same) {
                 if let Judged::Open { is_likely } = self.judged(&parts, same.are_all) {
-                    let at = (&**self.plan, &self.topology);
-                    for ends in pairs_in_number(at, &parts, waits) {
+                    for ends in pairs_in_number(&self.at, &parts, waits) {
                         self.wait_for_pair(&parts, ends, is_likely);
                     }
                 }
@@ -430,13 +419,9 @@ fn is_captured(plan: &Plan, up: &Leftover, down: &Leftover) -> bool {
 }
 
 /// What the leftovers of one packet ID are.
-fn kinships(
-    at: (&Plan, &Topology),
-    steps: &ClockSteps,
-    same: &SameKey<'_, N_VALUES>,
-) -> Vec<Kinship> {
-    let groups = relatives(at.1, same).into_iter();
-    let told = groups.filter_map(|parts| Kinship::of(at, steps, &parts, same.are_all));
+fn kinships(at: &Surveyed<'_>, same: &SameKey<'_, N_VALUES>) -> Vec<Kinship> {
+    let groups = relatives(&at.topology, same).into_iter();
+    let told = groups.filter_map(|parts| Kinship::of(at, &parts, same.are_all));
     told.collect()
 }
 

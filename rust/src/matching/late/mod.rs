@@ -16,6 +16,7 @@ pub(crate) mod leftovers;
 pub(crate) mod odds;
 pub(crate) mod order;
 pub(crate) mod outcomes;
+pub(crate) mod shortest;
 pub(crate) mod sorted_runs;
 pub(crate) mod verdict;
 pub(crate) mod waiting;

@@ -3,17 +3,43 @@
 use crate::matching::evidence::Evidence;
 use crate::matching::late::clock_steps::ClockSteps;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
+use crate::matching::late::shortest::ShortestRoutes;
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::waiting::{WaitingTimes, delay_ns, may_follow};
+use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::Observation;
-use crate::plan::{Plan, Topology};
+use crate::plan::{Direction, Plan, Topology};
+
+/// What is known of the path, and of the clocks and delays along it.
+#[derive(Debug)]
+pub(crate) struct Surveyed<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) topology: Topology,
+    steps: ClockSteps,
+    shortest: ShortestRoutes,
+}
+
+impl<'a> Surveyed<'a> {
+    pub(crate) fn of(plan: &'a Plan) -> Self {
+        Self {
+            plan,
+            topology: Topology::new(plan),
+            steps: ClockSteps::of(plan),
+            shortest: ShortestRoutes::of(plan),
+        }
+    }
+
+    /// Whether a packet may have been at both points, in this order, that fast.
+    fn may_follow(&self, direction: Direction, (up, down): (&Observation, &Observation)) -> bool {
+        self.shortest.may_follow(self.plan, direction, (up, down))
+    }
+}
 
 /// What leftovers of one packet ID may be.
 #[derive(Debug)]
 pub(crate) enum Kinship {
     /// Parts of one packet that was slow, in the order of its path.
     Slow(Vec<Leftover>),
-    /// Parts that would be one packet had it arrived before it left: two packets.
+    /// Parts that would be one packet had it been faster than any: two packets.
     Reversed(Vec<Leftover>),
     /// Parts of one packet, in the order of its path, whose times a clock that was being set moved.
     Moved(Vec<Leftover>),
@@ -25,26 +51,22 @@ pub(crate) enum Kinship {
 
 impl Kinship {
     /// Judges leftovers of one packet ID; `are_all`: there are no others.
-    pub(crate) fn of(
-        (plan, topology): (&Plan, &Topology),
-        steps: &ClockSteps,
-        parts: &[Leftover],
-        are_all: bool,
-    ) -> Option<Self> {
+    pub(crate) fn of(at: &Surveyed<'_>, parts: &[Leftover], are_all: bool) -> Option<Self> {
+        let plan = at.plan;
         let first = *parts.first()?;
         if parts.len() == 1 && are_all {
             return Some(Self::Alone(first));
         }
         let parts = in_order(plan, parts);
-        if !are_all || !are_along_one_way(topology, &parts) {
+        if !are_all || !are_along_one_way(&at.topology, &parts) {
             return Some(Self::Several(first));
         }
-        if steps.explain(plan, &parts) {
+        if at.steps.explain(plan, &parts) {
             return Some(Self::Moved(parts));
         }
         let is_open = joints(&parts).all(|(up, down)| is_undecided(plan, up, down));
         let n_possible = joints(&parts)
-            .filter(|(up, down)| may_follow(plan, first.direction, up, down))
+            .filter(|ends| at.may_follow(first.direction, *ends))
             .count();
         Some(if is_open && n_possible == parts.len() - 1 {
             Self::Slow(parts)
@@ -91,11 +113,11 @@ pub(crate) fn relatives(topology: &Topology, same: &SameKey<'_, N_VALUES>) -> Ve
 /// each beginning with the latest end before it, at the nearest point, that came within the waiting time.
 /// Of packets that are equal, and slow, that tells how many arrived, and not which.
 pub(crate) fn pairs_in_number(
-    (plan, topology): (&Plan, &Topology),
+    at: &Surveyed<'_>,
     parts: &[Leftover],
     waits: &WaitingTimes,
 ) -> Vec<(usize, usize)> {
-    let place = |direction, point: u16| plan.place(direction, point);
+    let place = |direction, point: u16| at.plan.place(direction, point);
     let mut beginnings: Vec<(usize, &Leftover)> = parts.iter().enumerate().collect();
     beginnings.sort_by_key(|(_, part)| {
         let from = place(part.direction, part.first.point);
@@ -105,8 +127,7 @@ pub(crate) fn pairs_in_number(
     let mut found = Vec::new();
     for (beginning, down) in beginnings {
         let continues = |(end, up): &(usize, &Leftover)| {
-            !is_taken.get(*end).copied().unwrap_or(true)
-                && is_continued((plan, topology), up, down, waits)
+            !is_taken.get(*end).copied().unwrap_or(true) && is_continued(at, up, down, waits)
         };
         let ends = parts.iter().enumerate().filter(continues);
         let last = ends.max_by_key(|(_, up)| {
@@ -125,12 +146,8 @@ pub(crate) fn pairs_in_number(
 
 /// Whether a packet that ended here may be the one that began there: later than the window allows, and
 /// within the waiting time.
-fn is_continued(
-    (plan, topology): (&Plan, &Topology),
-    up: &Leftover,
-    down: &Leftover,
-    waits: &WaitingTimes,
-) -> bool {
+fn is_continued(at: &Surveyed<'_>, up: &Leftover, down: &Leftover, waits: &WaitingTimes) -> bool {
+    let (plan, topology) = (at.plan, &at.topology);
     let (from, to) = (&up.last, &down.first);
     let is_one_way = up.direction == down.direction && from.toward == to.toward;
     let is_lost = up.lost.is_some_and(|lost| lost.packets > 0);
@@ -143,7 +160,7 @@ fn is_continued(
     let waited_ns = topology
         .between(from.point, to.point)
         .map_or(0, |crossing| waits.of(crossing));
-    may_follow(plan, up.direction, from, to)
+    at.may_follow(up.direction, (from, to))
         && is_undecided(plan, from, to)
         && delay_ns(plan, up.direction, from, to) <= waited_ns
         && may_be_one(&[*up, *down])
@@ -209,7 +226,6 @@ mod tests {
     use crate::matching::observation::FrameId;
     use crate::matching::streams::Lost;
     use crate::matching::testing::{observation, path};
-    use crate::plan::Direction;
 
     const LATE_NS: i64 = 1_000_000;
 
@@ -233,16 +249,11 @@ mod tests {
             are_all: true,
         };
         let plan = path(4);
-        let topology = Topology::new(&plan);
-        let Some(parts) = relatives(&topology, &same).pop() else {
+        let at = Surveyed::of(&plan);
+        let Some(parts) = relatives(&at.topology, &same).pop() else {
             return "nothing";
         };
-        match Kinship::of(
-            (&plan, &topology),
-            &ClockSteps::of(&plan),
-            &parts,
-            same.are_all,
-        ) {
+        match Kinship::of(&at, &parts, same.are_all) {
             Some(Kinship::Slow(_)) => "slow",
             Some(Kinship::Moved(_)) => "moved",
             Some(Kinship::Reversed(_)) => "reversed",
@@ -294,9 +305,8 @@ mod tests {
             lost_after_ns: Some(2 * LATE_NS),
             ..path(4)
         };
-        let topology = Topology::new(&plan);
         let waits = WaitingTimes::found(&plan, [&Totals::default(), &Totals::default()]);
-        pairs_in_number((&plan, &topology), parts, &waits)
+        pairs_in_number(&Surveyed::of(&plan), parts, &waits)
     }
 
     #[test]

@@ -83,23 +83,6 @@ pub(crate) fn delay_ns(
     deviation_ns.saturating_add(usual_ns.unwrap_or(0))
 }
 
-/// Whether a packet may have been at one point before it was at another, as far as their clocks tell:
-/// between clocks that differ, it and what went back then made a round trip, which takes time.
-pub(crate) fn may_follow(
-    plan: &Plan,
-    direction: Direction,
-    up: &Observation,
-    down: &Observation,
-) -> bool {
-    let back = direction.turned();
-    let without_clock_ns = |one: &Observation| plan.aligned_ns(back, one.point, one.t_ns);
-    if plan.same_clock(up.point, down.point) {
-        down.t_ns > up.t_ns
-    } else {
-        without_clock_ns(down) > without_clock_ns(up)
-    }
-}
-
 /// The usual delay, by the clock of both points, or else half of that in both directions.
 fn usual_ns(plan: &Plan, direction: Direction, up: u16, down: u16) -> Option<i64> {
     let back = direction.turned();
@@ -185,8 +168,7 @@ impl LateEdge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::piecewise::PiecewiseLinear;
-    use crate::matching::testing::{SEGMENT_NS, observation, path};
+    use crate::matching::testing::{SEGMENT_NS, path};
 
     /// How long is waited forward on the first link, of which the slowest took so long; and for equal packets.
     fn waited_ns(slowest_ns: i64) -> [i64; 2] {
@@ -208,27 +190,5 @@ mod tests {
         let least_ns = LEAST_TIMES * SEGMENT_NS;
         assert_eq!(waited_ns(SEGMENT_NS), [least_ns, least_ns]);
         assert_eq!(waited_ns(2 * least_ns), [2 * least_ns, 4 * least_ns]);
-    }
-    /// Two points of which packets usually take 100 ms each way; the clock of the second is 1 s ahead.
-    #[test]
-    fn a_packet_is_as_fast_as_a_round_trip_allows() {
-        const MS_NS: i64 = 1_000_000;
-        let level = |ms: i64| PiecewiseLinear::new(&[(0, ms * MS_NS)], 0.0);
-        let plan = |domain: [u16; 2]| Plan {
-            centres: [1_100, 900].map(|ms| vec![level(0), level(ms)]),
-            domain: domain.to_vec(),
-            ..path(2)
-        };
-        let follows = |plan: &Plan, after_ms: i64| {
-            let [up, down] = [(0, 0), (1, after_ms)].map(|(p, ms)| observation(1, p, ms * MS_NS));
-            may_follow(plan, Direction::Forward, &up, &down)
-        };
-        let own = plan([0, 1]);
-        assert!(follows(&own, 1_100), "as usual");
-        assert!(follows(&own, 950), "by a shorter route");
-        assert!(!follows(&own, 890), "faster than the way back allows");
-        let one = plan([0, 0]);
-        assert!(follows(&one, 1), "one clock tells it");
-        assert!(!follows(&one, -1));
     }
 }
