@@ -3,25 +3,14 @@
 use crate::base::piecewise::PiecewiseLinear;
 use crate::matching::observation::Observation;
 use crate::plan::{Direction, Plan};
-use std::cell::OnceCell;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
-/// The least of the usual delays of a run, by direction and pair of points; found when it is asked for.
-#[derive(Debug)]
-pub(crate) struct ShortestRoutes {
-    n_points: usize,
-    least_ns: [Vec<OnceCell<i64>>; 2],
-}
+/// The least of the usual delays of a run, by direction and points, of those that were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct ShortestRoutes(RefCell<HashMap<(usize, u16, u16), i64>>);
 
 impl ShortestRoutes {
-    pub(crate) fn of(plan: &Plan) -> Self {
-        let n_points = plan.n_points();
-        let unknown = || vec![OnceCell::new(); n_points * n_points];
-        Self {
-            n_points,
-            least_ns: [unknown(), unknown()],
-        }
-    }
-
     /// Whether a packet may have been at one point before it was at another: if it was slower than usual, or
     /// at least as fast as usual by the shortest route. Two packets that seem one, the second of
     /// which arrived first, are faster than any.
@@ -35,18 +24,14 @@ impl ShortestRoutes {
             return true;
         }
         let ends = (up.point, down.point);
-        let index = usize::from(up.point) * self.n_points + usize::from(down.point);
-        let cell = self
-            .least_ns
-            .get(direction.index())
-            .and_then(|cells| cells.get(index));
-        cell.is_some_and(|cell| {
-            let least_ns = *cell.get_or_init(|| least_ns(plan, direction, ends));
-            let sent_ns = without_clock_ns(plan, direction, ends, (up.point, up.t_ns));
-            let came_ns = without_clock_ns(plan, direction, ends, (down.point, down.t_ns));
-            let took_ns = came_ns.saturating_sub(sent_ns);
-            took_ns > 0 && took_ns >= least_ns
-        })
+        let mut known_ns = self.0.borrow_mut();
+        let least_ns = *known_ns
+            .entry((direction.index(), up.point, down.point))
+            .or_insert_with(|| least_ns(plan, direction, ends));
+        let sent_ns = without_clock_ns(plan, direction, ends, (up.point, up.t_ns));
+        let came_ns = without_clock_ns(plan, direction, ends, (down.point, down.t_ns));
+        let took_ns = came_ns.saturating_sub(sent_ns);
+        took_ns > 0 && took_ns >= least_ns
     }
 }
 
@@ -125,7 +110,7 @@ mod tests {
                 ..observation(1, point, aligned_ns)
             }
         });
-        ShortestRoutes::of(plan).may_follow(plan, Direction::Forward, (&up, &down))
+        ShortestRoutes::default().may_follow(plan, Direction::Forward, (&up, &down))
     }
 
     #[test]

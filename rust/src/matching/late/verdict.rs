@@ -24,7 +24,7 @@ impl<'a> Surveyed<'a> {
             plan,
             topology: Topology::new(plan),
             steps: ClockSteps::of(plan),
-            shortest: ShortestRoutes::of(plan),
+            shortest: ShortestRoutes::default(),
         }
     }
 
