@@ -242,12 +242,13 @@ def check_overlap(
 ) -> list[Diagnostic]:
     """Say where files of one point are not one after the other, as those of a rotation are."""
     diagnostics = []
+    seen = [{one.interface: one for one in of_file.interfaces} for of_file in facts]
     for point in points:
+        sources = [(file, interface_of(divisions[file], part)) for file, part in point.sources]
         files = sorted(
             (one.first_t_ns, one.last_t_ns, one.disorder_ns, captures[file].name)
-            for file, part in point.sources
-            for one in facts[file].interfaces
-            if one.interface == interface_of(divisions[file], part)
+            for file, interface in sources
+            if (one := seen[file].get(interface))
         )
         for (_, last_ns, disorder_ns, before), (first_ns, _, _, after) in pairwise(files):
             if first_ns < last_ns - disorder_ns:

@@ -111,6 +111,10 @@ def places(values: Ints, ascending: Ints) -> tuple[Ints, Bools]:
     return at, np.asarray(ascending[at] == values)
 
 
+PARTS = 1 << 32
+"""More than a file has."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """The same packets of every point, and how their flows began.
@@ -170,13 +174,19 @@ class Sample:
         return self.packets.at(self._rows_of(point))
 
     def _rows_of(self, point: Point) -> Ints:
+        keys, rows = self._by_source
+        own = [file * PARTS + part for file, part in point.sources]
+        ends = np.searchsorted(keys, own), np.searchsorted(keys, own, "right")
+        found = [rows[first:end] for first, end in zip(*ends, strict=True)]
+        return np.sort(np.concatenate([rows[:0], *found]))
+
+    @cached_property
+    def _by_source(self) -> tuple[Ints, Ints]:
+        """Files with parts, ascending, as one number each, and their rows."""
         file_of, part_of = self.source.T
-        mask = np.zeros(len(self.packets), dtype=np.bool_)
-        # hundreds of files of one point have all the same part
-        for part in {part for _, part in point.sources}:
-            files = [file for file, own in point.sources if own == part]
-            mask |= (part_of == part) & np.isin(file_of, files)
-        return np.flatnonzero(mask)
+        keys = file_of * PARTS + part_of
+        rows = np.argsort(keys, kind="stable")
+        return keys[rows], rows
 
 
 def unique_observations(points: list[Observations]) -> list[Observations]:
