@@ -17,7 +17,8 @@ from pcaplat.benchmarking.summing import cells_of, results_of
 from pcaplat.errors import EvidenceError
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.files.stamping import is_first_bit
-from pcaplat.run.merge import Result, merge
+from pcaplat.run.merge import merge
+from pcaplat.run.result import Result
 from pcaplat.study.scenarios import runs_at
 from pcaplat.study.summary_file import SUMMARY
 from pcaplat.tables.columns import Row

@@ -6,16 +6,27 @@ from typing import Annotated, Any
 import typer
 
 from pcaplat.cli import OUTPUT, Format, note, print_found
-from pcaplat.cli.options import OF_DIGEST, Captures, NoProgress, Quiet, offering
+from pcaplat.cli.options import (
+    PANEL_OF,
+    Captures,
+    NoProgress,
+    Quiet,
+    offering,
+    panels_of,
+    typed_options,
+)
 from pcaplat.cli.progress import progress_line
+from pcaplat.digesting.options import DigestOptions, KeyOptions
 
 EXAMPLES = (
     "pcaplat digest uplink.pcap --key shared.key    writes uplink.digest",
     "pcaplat merge vnic.digest uplink.digest        as with the captures",
 )
 
+PANELS = PANEL_OF | panels_of({KeyOptions: "What is shown, and to whom"})
 
-@offering(OF_DIGEST)
+
+@offering(typed_options(DigestOptions), PANELS)
 def command(
     captures: Captures,
     output: Annotated[

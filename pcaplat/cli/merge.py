@@ -40,7 +40,7 @@ from pcaplat.tables import TABLES
 
 if TYPE_CHECKING:
     from pcaplat.outputs.report import Topic
-    from pcaplat.run.merge import Result
+    from pcaplat.run.result import Result
 
 
 EXAMPLES = (

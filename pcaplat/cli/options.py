@@ -13,7 +13,6 @@ import typer
 from typer import Argument
 
 from pcaplat.cli import OUTPUT
-from pcaplat.digesting.options import DigestOptions, KeyOptions
 from pcaplat.errors import OptionError
 from pcaplat.run.options import (
     DecodingOptions,
@@ -95,7 +94,6 @@ def typed_options(*groups: type) -> Options:
 
 
 POINTS, PACKETS, REPORTED = "Points and clocks", "Packets and decoding", "What is reported"
-KEYS = "What is shown, and to whom"
 PANELS: dict[type, str] = {
     PointOptions: POINTS,
     ProfileOptions: POINTS,
@@ -104,21 +102,29 @@ PANELS: dict[type, str] = {
     MatchingOptions: PACKETS,
     DecodingOptions: PACKETS,
     ReportOptions: REPORTED,
-    KeyOptions: KEYS,
 }
-PANEL_OF = {name: panel for group, panel in PANELS.items() for name in options_of(group)}
+Panels = dict[str, str]
 """The group in the help that each option stands in."""
+
+
+def panels_of(groups: Mapping[type, str]) -> Panels:
+    """Give the options of each group the panel of it."""
+    return {name: panel for group, panel in groups.items() for name in options_of(group)}
+
+
+PANEL_OF = panels_of(PANELS)
 OF_REPORT = typed_options(ReportOptions)
 OF_MEASURING = {
     name: option for name, option in typed_options(MergeOptions).items() if name not in OF_REPORT
 }
 OF_MERGE = OF_MEASURING | OF_REPORT
 OF_LINT = typed_options(LintOptions)
-OF_DIGEST = typed_options(DigestOptions)
 OF_READ = typed_options(FilterOptions, DecodingOptions)
 
 
-def offering(options: Options) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def offering(
+    options: Options, panel_of: Panels = PANEL_OF
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a subcommand options in place of its parameter `options`, as arguments of `merge`.
 
     Example:
@@ -128,7 +134,7 @@ def offering(options: Options) -> Callable[[Callable[..., None]], Callable[..., 
         >>> show(path="vnic, uplink", sample="1/8")
         {'path': ['vnic', 'uplink'], 'sample': 8}
     """
-    shared = {name: _parameter(name, option) for name, option in options.items()}
+    shared = {name: _parameter(name, option, panel_of) for name, option in options.items()}
 
     def with_parameters(command: Callable[..., None]) -> Callable[..., None]:
         own = signature(command, eval_str=True)
@@ -150,7 +156,7 @@ def offering(options: Options) -> Callable[[Callable[..., None]], Callable[..., 
     return with_parameters
 
 
-def _parameter(name: str, option: Option) -> Parameter:
+def _parameter(name: str, option: Option, panel_of: Panels) -> Parameter:
     """Make what typer takes for an option."""
     kind = option.kind
     told = typer.Option(
@@ -159,7 +165,7 @@ def _parameter(name: str, option: Option) -> Parameter:
         min=kind.least,
         max=kind.most,
         help=option.help,
-        rich_help_panel=PANEL_OF.get(name),
+        rich_help_panel=panel_of.get(name),
     )
     unset = {bool: False, int: 0}.get(kind.typed)
     annotation = Annotated[kind.typed, told]  # type: ignore[name-defined] # it is made here

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from pcaplat.diagnostics.catalogue import diagnose
@@ -10,7 +9,14 @@ from pcaplat.diagnostics.stamps import check_stamps, stamp_columns
 from pcaplat.errors import InputError
 from pcaplat.model.clocks import RelationKind
 from pcaplat.model.diagnostic import Diagnostic
-from pcaplat.model.files.captures import Capture, is_decoded, resolution_ns, stem
+from pcaplat.model.files.captures import (
+    Capture,
+    FileState,
+    is_decoded,
+    resolution_ns,
+    states_of,
+    stem,
+)
 from pcaplat.model.files.files_to_points import FoundPoints
 from pcaplat.model.files.late_stamps import late_ns, mirror_wait_ns
 from pcaplat.model.files.stamping import Stamping
@@ -161,21 +167,8 @@ def check_clocks(
     return found
 
 
-def states_of(captures: Sequence[Capture]) -> list[tuple[int, int] | None]:
-    """Give size and time of the last change of each file; None where there is no file."""
-    return [_state_of(Path(one.path)) for one in captures]
-
-
-def _state_of(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns
-
-
 def check_change(
-    captures: Sequence[Capture], before: Sequence[tuple[int, int] | None], *, is_strict: bool
+    captures: Sequence[Capture], before: Sequence[FileState | None], *, is_strict: bool
 ) -> list[Diagnostic]:
     """Say which files were written to while they were read: once for the survey, once to match.
 

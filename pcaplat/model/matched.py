@@ -5,12 +5,16 @@ order of the names that the core gives (`_native.STATUSES` and the like).
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from pcaplat.model.arrays import Ints
-from pcaplat.model.blocks import CountedBlocks
-from pcaplat.model.latencies.segments import Distribution
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
+
+# the first reading begins without NumPy
+if TYPE_CHECKING:
+    from pcaplat.model.arrays import Ints
+    from pcaplat.model.blocks import CountedBlocks
+    from pcaplat.model.latencies.segments import Distribution
 
 FramePlace = tuple[int, int]
 """Index of a file, and the number of a frame in it, from 1."""
@@ -28,8 +32,8 @@ class Latencies:
         blocks: The same, block by block of time; empty where none was counted.
     """
 
-    histogram: Distribution
-    blocks: CountedBlocks
+    histogram: "Distribution"
+    blocks: "CountedBlocks"
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class EndCounts:
     """
 
     n: int
-    histogram: Distribution
+    histogram: "Distribution"
     n_lost: int
     n_reordered: int
     n_duplicated: int
@@ -126,9 +130,9 @@ class LinkCounts:
     """
 
     n: int
-    histogram: Distribution
-    blocks: CountedBlocks
-    variation: Distribution
+    histogram: "Distribution"
+    blocks: "CountedBlocks"
+    variation: "Distribution"
     n_duplicated: int
     n_reordered: int
     n_lost: int
@@ -173,15 +177,15 @@ class MinDelays:
 
     up: int
     down: int
-    aligned_ns: Ints
-    up_ns: Ints
-    raw_ns: Ints
-    n: Ints
-    gap_ns: Ints | None = None
-    up_file: Ints | None = None
-    up_frame: Ints | None = None
-    down_file: Ints | None = None
-    down_frame: Ints | None = None
+    aligned_ns: "Ints"
+    up_ns: "Ints"
+    raw_ns: "Ints"
+    n: "Ints"
+    gap_ns: "Ints | None" = None
+    up_file: "Ints | None" = None
+    up_frame: "Ints | None" = None
+    down_file: "Ints | None" = None
+    down_frame: "Ints | None" = None
 
 
 @dataclass(frozen=True)

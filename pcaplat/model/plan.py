@@ -1,12 +1,16 @@
 """What the core is told before it reads the captures again: how to learn, and how to match."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pcaplat.model.band import Band, Copies
-from pcaplat.model.blocks import BlockTimes
-from pcaplat.model.centre import Centre
 from pcaplat.model.points import Pair, PointTree
 from pcaplat.records import dataclass
+
+# the first reading begins without NumPy
+if TYPE_CHECKING:
+    from pcaplat.model.blocks import BlockTimes
+    from pcaplat.model.centre import Centre
 
 MirrorGaps = tuple[Sequence[Pair], int]
 """When a mirror lost frames (start and end of each gap, raw time in ns), and how many."""
@@ -26,7 +30,7 @@ class Beforehand:
 
     point_of: Sequence[Sequence[int | None]]
     trees: Sequence[PointTree | None]
-    centres: Sequence[Centre]
+    centres: "Sequence[Centre]"
     window_ns: int
     sequences: Sequence[Sequence[int]] = ()
     is_short: Sequence[bool] = ()
@@ -79,7 +83,7 @@ class Plan:
     position: Sequence[int]
     component: Sequence[int]
     domain: Sequence[int]
-    centres: tuple[Sequence[Centre], Sequence[Centre]]
+    centres: "tuple[Sequence[Centre], Sequence[Centre]]"
     bands: tuple[Sequence[Band], Sequence[Band]]
     copies: Sequence[Copies]
     toward_is_forward: Mapping[int, bool]
@@ -101,7 +105,7 @@ class Plan:
     lost_after_ns: int | None
     range: Pair
     bins: Pair
-    blocks: BlockTimes
+    blocks: "BlockTimes"
     paired_one_in: int
     sequences: Sequence[Sequence[int]] = ()
     is_short: Sequence[bool] = ()

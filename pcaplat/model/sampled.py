@@ -5,11 +5,15 @@ in the frames is used.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from pcaplat.model.arrays import Ints
 from pcaplat.records import dataclass
 
-SampleColumns = Mapping[str, Ints]
+# the first reading begins without NumPy
+if TYPE_CHECKING:
+    from pcaplat.model.arrays import Ints
+
+SampleColumns = Mapping[str, "Ints"]
 """A table by column, one row a packet or flow; rust/src/py/sampled.rs names the columns."""
 
 QueueRow = tuple[int, Sequence[int], Sequence[int], Sequence[int], int]

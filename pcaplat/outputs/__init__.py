@@ -28,7 +28,7 @@ from pcaplat.run.rows.memory import give_back_memory
 
 if TYPE_CHECKING:
     from pcaplat.outputs.report import Topic
-    from pcaplat.run.merge import Result
+    from pcaplat.run.result import Result
 
 OUTPUTS = {
     "table": "console",

@@ -12,7 +12,7 @@ from pcaplat.text import plain_name
 if TYPE_CHECKING:
     import polars as pl
 
-    from pcaplat.run.merge import Result
+    from pcaplat.run.result import Result
 
 SIGNS = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
 """How a formula begins in a spreadsheet, signs of full width too (OWASP, CSV Injection)."""

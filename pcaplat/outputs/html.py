@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pcaplat.outputs.page.template import Drawings
-    from pcaplat.run.merge import Result
+    from pcaplat.run.result import Result
 
 
 def files() -> list[str]:

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from pcaplat.outputs.report import Report
-    from pcaplat.run.merge import Result
+    from pcaplat.run.result import Result
 
 NOT_ASCII = re.compile(r"[^\n\x20-\x7e]+")
 

@@ -8,7 +8,7 @@ from pcaplat.text import printable
 
 if TYPE_CHECKING:
     from pcaplat.model.blocks import Blocks
-    from pcaplat.run.merge import Result
+    from pcaplat.run.result import Result
 
 LIMITS_NS = [digit * 10**power for power in range(2, 10) for digit in (1, 2, 5)]
 """Upper ends of the buckets, 100 ns to 5 s."""

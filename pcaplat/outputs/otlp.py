@@ -9,7 +9,7 @@ from pcaplat.tables.columns import Row
 from pcaplat.text import printable
 
 if TYPE_CHECKING:
-    from pcaplat.run.merge import Result
+    from pcaplat.run.result import Result
 
 NEEDS_ROWS = True
 SPANS_PER_LINE = 1000

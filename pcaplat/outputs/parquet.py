@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pcaplat.model.blocks import Blocks, Key
     from pcaplat.model.matches.traffic import CountedTraffic
     from pcaplat.run.engines.tasks import TaskResult
-    from pcaplat.run.merge import Result
+    from pcaplat.run.result import Result
     from pcaplat.run.rows.large import LargeTable
     from pcaplat.tables.columns import TableSchema
     from pcaplat.traffic.measuring import TrafficRun

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pcaplat.run.merge import Result
+    from pcaplat.run.result import Result
 
 
 def files() -> list[str]:

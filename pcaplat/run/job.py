@@ -11,7 +11,6 @@ from pcaplat import _native
 from pcaplat.breakdowns import Breakdown, parse_all
 from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.errors import EngineError
-from pcaplat.model.centre import Centre
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import (
     Capture,
@@ -43,6 +42,7 @@ from pcaplat.run.values import parse_window_ns
 PairsOfInts = Sequence[tuple[str, int]]
 
 if TYPE_CHECKING:
+    from pcaplat.model.centre import Centre
     from pcaplat.points.placing import Placing
 
 SAMPLE_PACKETS = 8_192
@@ -178,7 +178,8 @@ class Job:
         options = self.options
         return bool(options.by) or (options.keep_rows and options.keep_crossings)
 
-    def sample(self) -> Sampled:
+    @cached_property
+    def sampled(self) -> Sampled:
         """Read all files, and bring home the same few packets of each."""
         tell, settings = self._tell("surveying"), self._settings()
         n_files = Counter(point_names(self.captures))
@@ -207,7 +208,7 @@ class Job:
         self,
         sampled: Sampled,
         places: PointsFound,
-        centres: Sequence[Centre],
+        centres: "Sequence[Centre]",
         window_ns: int,
     ) -> "Job":
         """Read all files once more, and learn which flows are known by other addresses where."""

@@ -12,7 +12,7 @@ from functools import wraps
 from inspect import getdoc
 from os import PathLike
 from textwrap import fill
-from typing import Any, ParamSpec, Protocol, TypeVar, cast, get_type_hints
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from pcaplat.records import dataclass, signature_of
 from pcaplat.run.engines import Executor
@@ -455,7 +455,7 @@ def taking(
                 raise TypeError(str(problem).replace(own, verb.__qualname__)) from None
             return verb(asked)
 
-        returned = get_type_hints(verb)["return"]
+        returned = verb.__annotations__["return"]
         own_signature = signature_of(cast("Any", options)).replace(return_annotation=returned)
         vars(call)["__signature__"] = own_signature
         named_parameters = own_signature.parameters.items()

@@ -233,14 +233,14 @@ def _sampled(job: Job) -> tuple[Job, Sampled]:
 
     Where addresses seem to be translated, learn how, and sample by what all agree on.
     """
-    sampled = job.sample()
+    sampled = job.sampled
     at_hops = job.at_hops(sampled)
     if len(at_hops.captures) > len(job.captures):
-        job, sampled = at_hops, at_hops.sample()
+        job, sampled = at_hops, at_hops.sampled
     refuse_other_keys(job.captures, sampled.facts)
     if tenants := find_tenants(sampled.packets, point_names(job.captures)):
         job = replace(job, tenants=tenants)
-        sampled = job.sample()
+        sampled = job.sampled
     facts, packets = sampled.facts, hidden_repeats(sampled.packets)
     divisions, part = None, None
     if packets is not None:
@@ -252,4 +252,4 @@ def _sampled(job: Job) -> tuple[Job, Sampled]:
         return job, sampled
     seen_by = PointsFound([place.name for place in places], place_of, divisions)
     known = job.translated(sampled, seen_by, suspicion.centres, suspicion.window_ns)
-    return (job, sampled) if known is job else (known, known.sample())
+    return (job, sampled) if known is job else (known, known.sampled)

@@ -16,8 +16,9 @@ from pcaplat.metrics.traffic_blocks import RATE_TABLES, Rates, rates_of
 from pcaplat.model.blocks import blocks_of_rows
 from pcaplat.model.files.captures import CAPTURE, COMPRESSED
 from pcaplat.records import dataclass
-from pcaplat.run.merge import Result, merge
+from pcaplat.run.merge import merge
 from pcaplat.run.options import MergeOptions, options_of
+from pcaplat.run.result import Result
 from pcaplat.study.choices import choices_of, choices_of_command
 from pcaplat.study.errors import StudyError
 from pcaplat.study.summary_file import SUMMARY, saved_document

@@ -263,3 +263,20 @@ def clock_domains(
         domain = [min(joined) if one in joined else one for one in domain]
     dense = {one: i for i, one in enumerate(sorted(set(domain)))}
     return [dense[one] for one in domain]
+
+
+FileState = tuple[int, int]
+"""Size, and time of the last change."""
+
+
+def states_of(captures: Sequence[Capture]) -> list[FileState | None]:
+    """Give size and time of the last change of each file; None where there is no file."""
+    return [_state_of(Path(one.path)) for one in captures]
+
+
+def _state_of(path: Path) -> FileState | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns

@@ -9,7 +9,8 @@ import pytest
 from pcaplat.breakdowns.counting import FEW
 from pcaplat.model.blocks import BLOCKS, N_BLOCKS, block_rows, blocks_of_rows
 from pcaplat.outputs import write
-from pcaplat.run.merge import Result, merge
+from pcaplat.run.merge import merge
+from pcaplat.run.result import Result
 from pcaplat.study.sources import saved_run
 from tests.conftest import ROOT
 from tests.recovery.simulator import Clock, Link, Point, Scenario, Traffic, run

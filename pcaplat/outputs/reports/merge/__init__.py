@@ -21,7 +21,7 @@ from pcaplat.tables import SEGMENTS
 from pcaplat.tables.columns import Row
 
 if TYPE_CHECKING:
-    from pcaplat.run.merge import Result
+    from pcaplat.run.result import Result
 
 
 def report(result: "Result") -> Report:
