@@ -13,7 +13,6 @@
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -144,6 +143,8 @@ def write(
     Raises:
         OutputError: The folder holds something already, or is a file.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     left_out = {"pcapng": not pcapng, "unmatched": not unmatched}
     with _folder(str(directory), overwrite=overwrite) as scratch:
         give_back_memory()

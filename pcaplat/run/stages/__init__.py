@@ -23,7 +23,7 @@ from pcaplat.run.job import Job
 from pcaplat.run.measurement import Course, MeasuredPath, n_by_status
 from pcaplat.run.result import Result, Run
 from pcaplat.run.scan import Scan
-from pcaplat.run.step_free import without_steps
+from pcaplat.run.stages.step_free import without_steps
 from pcaplat.stages.attribute import attribute, attribute_trips, with_early
 from pcaplat.stages.match import plan_matching
 from pcaplat.stages.summarize import blocks_of
