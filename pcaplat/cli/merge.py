@@ -35,7 +35,6 @@ from pcaplat.model.files.object_stores import check_target, is_remote
 from pcaplat.outputs import output, result_files, write
 from pcaplat.outputs.folder import check_directory, check_file, replaced
 from pcaplat.records import dataclass
-from pcaplat.run.engines.unfinished import forget
 from pcaplat.tables import TABLES
 
 if TYPE_CHECKING:
@@ -275,6 +274,8 @@ class ResultFolder:
         if self.lost:
             result.write_lost(self.lost)
         if self.state:
+            from pcaplat.run.engines.unfinished import forget
+
             forget(self.state)
 
 

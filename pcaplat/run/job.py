@@ -34,7 +34,6 @@ from pcaplat.model.translated import TranslatedSession
 from pcaplat.records import dataclass
 from pcaplat.run.engines import Engine, Tell
 from pcaplat.run.engines import engine as engine_named
-from pcaplat.run.engines.unfinished import Unfinished
 from pcaplat.run.folder import RunFolder
 from pcaplat.run.options import MergeOptions
 from pcaplat.run.values import parse_window_ns
@@ -78,6 +77,7 @@ def _engine(options: MergeOptions, captures: Sequence[Capture], folder: RunFolde
     if options.executor is None and options.resume is None:
         return engine_named(options.engine, options.slices)
     from pcaplat.run.engines.executor import sliced_engine  # noqa: PLC0415 - seldom used
+    from pcaplat.run.engines.unfinished import Unfinished  # noqa: PLC0415 - likewise
 
     if options.resume is not None:
         for one in captures:

@@ -7,7 +7,6 @@ last bit are 8 × length / rate (RFC 1242 §3.8; length with the check sequence,
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from typing import Any, TypeVar
 
 from pcaplat.errors import InputError, OptionError
@@ -139,6 +138,8 @@ def parse_rate_bps(text: str) -> int:
         >>> parse_rate_bps("10G"), parse_rate_bps("100 Mbit/s"), parse_rate_bps("2.5 Gb/s")
         (10000000000, 100000000, 2500000000)
     """
+    from fractions import Fraction  # noqa: PLC0415 - few say a rate
+
     found = RATE.fullmatch(text)
     rate_bps = Fraction(found[1]) * BPS_PER[found[2]] if found else Fraction(0)
     if not 1 <= rate_bps <= MOST_BPS:
