@@ -232,10 +232,19 @@ def test_help_as_a_command_is_the_help_of_a_command(capsys: pytest.CaptureFixtur
         assert ("Points that one clock" in capsys.readouterr().out) == ("merge" in asked)
 
 
-def test_version_imports_nothing_heavy() -> None:
-    code = "import sys; from pcaplat.cli import run; run(['--version']); print(*sys.modules)"
+@pytest.mark.parametrize("arguments", ["--version", "merge --help"])
+def test_version_and_help_import_nothing_heavy(arguments: str) -> None:
+    asked = arguments.split()
+    code = f"import sys; from pcaplat.cli import run; run({asked}); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"polars", "pyarrow", "numpy", "rich"} & set(done.stdout.split())
+
+
+def test_the_first_reading_begins_without_numpy() -> None:
+    code = "import sys, pcaplat.run.merge; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pcaplat._native" in done.stdout.split()
+    assert not {"polars", "pyarrow", "numpy"} & set(done.stdout.split())
 
 
 @pytest.mark.parametrize("command", ["merge", "read"])
