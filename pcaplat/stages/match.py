@@ -9,6 +9,7 @@ within the survey's bands. What is ambiguous is called ambiguous. The work is na
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from pcaplat.model.band import Band
@@ -84,7 +85,7 @@ def plan_matching(
         links=links,
         torn=[_is_torn(findings, ends) for ends in links],
         whole=whole,
-        usual_ns=usual_window_ns(findings),
+        usual_ns=usual_window_ns(_all_bands(findings)),
         wide_ns=wide_ns,
         horizon_ns=wide_ns + _slack_ns(findings),
         cover=_covers(findings),
@@ -144,20 +145,24 @@ def _is_torn(findings: Findings, ends: tuple[int, int]) -> bool:
     return ends in findings.torn or (ends == whole and bool(findings.torn))
 
 
-def usual_window_ns(findings: Findings) -> int:
+def usual_window_ns(bands: Iterable[Band]) -> int:
     """How long after or before its usual time a unique packet is still taken for the same one."""
-    return min(LEAST_USUAL_NS + _jitter_ns(findings), MOST_WINDOW_NS)
+    return min(LEAST_USUAL_NS + _jitter_ns(bands), MOST_WINDOW_NS)
 
 
 def wide_window_ns(findings: Findings) -> int:
     """How far apart equal packets are looked at together: as far as what is slow, or more."""
     tail_ns = min(2 * findings.tail_ns, MOST_TAIL_NS)
-    return max(min(LEAST_WINDOW_NS + _jitter_ns(findings), MOST_WINDOW_NS), tail_ns)
+    jitter_ns = _jitter_ns(_all_bands(findings))
+    return max(min(LEAST_WINDOW_NS + jitter_ns, MOST_WINDOW_NS), tail_ns)
 
 
-def _jitter_ns(findings: Findings) -> int:
-    widths = [band.hi_ns - band.lo_ns for side in findings.bands for band in side.values()]
-    return WIDTHS * max(widths, default=0)
+def _all_bands(findings: Findings) -> Iterable[Band]:
+    return (band for side in findings.bands for band in side.values())
+
+
+def _jitter_ns(bands: Iterable[Band]) -> int:
+    return WIDTHS * max((band.hi_ns - band.lo_ns for band in bands), default=0)
 
 
 def measured_links(findings: Findings) -> tuple[list[tuple[int, int]], int | None]:
@@ -176,13 +181,15 @@ def _slack_ns(findings: Findings) -> int:
 
 
 def _matrices(findings: Findings, wide_ns: int) -> tuple[list[Band], list[Band]]:
-    n = len(findings.points)
-    forward, reverse = (_matrix(bands, n, wide_ns) for bands in findings.bands)
+    n, usual_ns = len(findings.points), usual_window_ns(_all_bands(findings))
+    forward, reverse = (_matrix(bands, n, (usual_ns, wide_ns)) for bands in findings.bands)
     return forward, reverse
 
 
-def _matrix(bands: Mapping[tuple[int, int], Band], n: int, wide_ns: int) -> list[Band]:
+def _matrix(bands: Mapping[Pair, Band], n: int, window_ns: Pair) -> list[Band]:
     """Bands by upstream and downstream point; where nothing was seen, what the widest allows."""
+    usual_ns, wide_ns = window_ns
     edge_ns = max((max(-b.lo_ns, b.hi_ns) for b in bands.values()), default=min(wide_ns, 10_000))
-    unseen = Band(-edge_ns, edge_ns, [])
-    return [bands.get((up, down), unseen) for up in range(n) for down in range(n)]
+    unseen = Band(-edge_ns, edge_ns, [], usual_ns=usual_ns)
+    seen = {ends: replace(band, usual_ns=usual_window_ns([band])) for ends, band in bands.items()}
+    return [seen.get((up, down), unseen) for up in range(n) for down in range(n)]

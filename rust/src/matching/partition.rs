@@ -16,7 +16,7 @@ use crate::matching::resolve::Resolver;
 use crate::matching::resolve::copies::{COPIES_WITHIN_NS, Folded};
 use crate::matching::resolve::piece::Sink;
 use crate::matching::streams::{Alias, Cut, Ending, Fate, Lost, Ranges, Said};
-use crate::matching::window::Window;
+use crate::matching::window::{AlignedTime, Window};
 use crate::plan::{Band, Direction, LinkCrossing, Plan};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ impl Partition {
         let gap_ns = gap_ns(plan);
         Ok(Self {
             horizon_ns: plan.horizon_ns,
-            window: Window::new(plan.horizon_ns, gap_ns.max(COPIES_WITHIN_NS)),
+            window: Window::new(plan.horizon_ns, gap_ns.max(COPIES_WITHIN_NS), along(plan)),
             resolver: Resolver::new(Arc::clone(plan), gap_ns),
             ranges: Ranges::new(plan),
             decoys: Decoys::new(plan),
@@ -177,6 +177,20 @@ impl Partition {
             outcomes: Vec::new(),
         })
     }
+}
+
+/// Aligns observations of packets of which the plan says where they go.
+fn along(plan: &Arc<Plan>) -> AlignedTime {
+    let plan = Arc::clone(plan);
+    Box::new(move |one| {
+        let known = plan.direction_of(one.pair, one.toward);
+        let direction = known.or(plan.is_one_way.then_some(Direction::Forward))?;
+        Some(if direction.is_reverse() {
+            plan.aligned_ns(direction, one.point, one.t_ns)
+        } else {
+            one.aligned_ns
+        })
+    })
 }
 
 /// No observations of one packet at neighbours are farther apart.

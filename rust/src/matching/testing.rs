@@ -15,6 +15,8 @@ use crate::plan::{Band, Copies, Direction, Plan};
 pub(crate) const SEGMENT_NS: i64 = 10_000;
 /// Half the width of every band.
 pub(crate) const BAND_NS: i64 = 100;
+/// So much later than usual, a packet that is alone is still one.
+const USUAL_NS: i64 = 100_000;
 
 /// Points see one packet in twenty again, at any time within 2 ms.
 pub(crate) const SOME_COPIES: Copies = Copies {
@@ -60,6 +62,7 @@ pub(crate) fn path(n: u16) -> Plan {
         lo_ns: -BAND_NS,
         hi_ns: BAND_NS,
         reach_ns: (-BAND_NS, BAND_NS),
+        usual_ns: USUAL_NS,
         ..Band::default()
     };
     let bands = vec![band; usize::from(n) * usize::from(n)];
@@ -83,7 +86,7 @@ pub(crate) fn path(n: u16) -> Plan {
         links,
         torn,
         whole,
-        usual_ns: 100_000,
+        usual_ns: USUAL_NS,
         wide_ns: 100_000,
         horizon_ns: 300_000,
         cover: vec![(i64::MIN, i64::MAX)],

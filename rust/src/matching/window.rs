@@ -35,10 +35,14 @@ struct Group {
     due: i64,
 }
 
+/// When a packet was seen, aligned for the way that it goes; nothing where that way is not known.
+pub(crate) type AlignedTime = Box<dyn Fn(&Observation) -> Option<i64> + Send>;
+
 /// All observations that are not decided yet.
 pub(crate) struct Window {
     horizon_ns: i64,
     rules: RunRules,
+    along_ns: AlignedTime,
     held: Vec<Held>,
     free_held: u32,
     groups: Vec<Group>,
@@ -58,11 +62,13 @@ pub(crate) struct Window {
 
 impl Window {
     /// Observations farther apart than `gap_ns` are never the same packet, however dense the run.
-    pub(crate) fn new(horizon_ns: i64, gap_ns: i64) -> Self {
+    /// Along the way that a packet goes, that is; observations are in the order of one way.
+    pub(crate) fn new(horizon_ns: i64, gap_ns: i64, along_ns: AlignedTime) -> Self {
         const SLICES_PER_HORIZON: i64 = 16;
         Self {
             horizon_ns,
             rules: RunRules { horizon_ns, gap_ns },
+            along_ns,
             held: Vec::new(),
             free_held: NONE,
             groups: Vec::new(),
@@ -293,26 +299,26 @@ impl Window {
         let mut all = std::mem::take(&mut self.parting);
         let is_open = self.take(index, &mut all);
         all.sort_unstable_by_key(|observation| (observation.aligned_ns, observation.frame));
-        let mut rest = all.as_slice();
-        while let [first, ..] = rest {
-            let (run, others) = rest.split_at(self.rules.length(rest));
-            let last_ns = run.last().unwrap_or(first).aligned_ns;
-            let due = self.slice_of(last_ns).min(self.next_look(first, now));
-            if let Some((part, others)) = self.cut(run, now).and_then(|n| rest.split_at_checked(n))
-            {
-                self.make_ready(part);
-                rest = others;
-            } else if due <= now {
-                self.make_ready(run);
-                rest = others;
-            } else if self.slice_of(last_ns) < settled {
-                self.begin_due(run, due);
-                rest = others;
-            } else {
+        let mut rest = all.as_mut_slice();
+        while let Some(first) = rest.first().copied() {
+            let n_run = self.rules.length(rest);
+            let (run, _) = rest.split_at_mut(n_run);
+            let last_ns = run.last().unwrap_or(&first).aligned_ns;
+            let due = self.slice_of(last_ns).min(self.next_look(&first, now));
+            let n_cut = self.cut(run, now);
+            let is_ready = n_cut.is_some() || due <= now;
+            if !is_ready && self.slice_of(last_ns) >= settled {
                 let index = self.begin_due(rest, due).filter(|_| is_open);
                 index.map(|index| self.of_key.insert(first.key, index));
                 break;
             }
+            let (run, others) = rest.split_at_mut(n_cut.unwrap_or(n_run));
+            if is_ready {
+                self.make_ready(run);
+            } else {
+                self.begin_due(run, due);
+            }
+            rest = others;
         }
         all.clear();
         self.parting = all;
@@ -326,14 +332,36 @@ impl Window {
     }
 
     /// How many of a run's first observations are decided now, if it is looked at now.
-    fn cut(&self, run: &[Observation], now: i64) -> Option<usize> {
+    fn cut(&self, run: &mut [Observation], now: i64) -> Option<usize> {
         let start = self.slice_of(run.first()?.aligned_ns);
         let n_slices = now.saturating_sub(start);
         if n_slices <= 0 || n_slices % LOOK_SLICES != 0 {
             return None;
         }
         let n = run.partition_point(|one| self.slice_of(one.aligned_ns) <= now);
-        self.rules.cut(run.get(..n)?)
+        let run = run.get_mut(..n)?;
+        let along_ns = |one: &Observation| (self.along_ns)(one);
+        let mut times_ns: Vec<i64> = run.iter().filter_map(along_ns).collect();
+        if times_ns.len() < n {
+            // the observations of one packet may be apart by as much as both ways take
+            let times_ns: Vec<i64> = run.iter().map(|one| one.aligned_ns).collect();
+            return self.rules.cut(&times_ns, 0);
+        }
+        if run
+            .iter()
+            .map(|one| one.aligned_ns)
+            .eq(times_ns.iter().copied())
+        {
+            return self.rules.cut(&times_ns, n);
+        }
+        times_ns.sort_unstable();
+        let complete_ns = (now << self.slice_bits).saturating_sub(self.horizon_ns);
+        let complete = times_ns.partition_point(|at_ns| *at_ns < complete_ns);
+        let n = self.rules.cut(&times_ns, complete)?;
+        let last_ns = times_ns.get(n.checked_sub(1)?)?;
+        // stable: either part stays in order
+        run.sort_by_key(|one| along_ns(one).is_some_and(|at_ns| at_ns > *last_ns));
+        Some(run.partition_point(|one| along_ns(one).is_some_and(|at_ns| at_ns <= *last_ns)))
     }
 
     fn make_ready(&mut self, run: &[Observation]) {
@@ -363,6 +391,10 @@ mod tests {
     use super::*;
     use crate::base::hash::mixed;
     use crate::matching::testing::observation;
+
+    fn window(horizon_ns: i64) -> Window {
+        Window::new(horizon_ns, 10, Box::new(|one| Some(one.aligned_ns)))
+    }
 
     /// Inserts observations one by one, sweeping after each; returns the groups, and the most held.
     fn groups(
@@ -407,8 +439,7 @@ mod tests {
         for seed in 0..20 {
             let all = repeated(seed);
             let decided = |n: usize| {
-                let (mut window, mut out, mut groups) =
-                    (Window::new(100, 10), Vec::new(), Vec::new());
+                let (mut window, mut out, mut groups) = (window(100), Vec::new(), Vec::new());
                 let mut decide = |group: &mut Vec<Observation>| {
                     let mut frames: Vec<i64> = group.iter().map(|one| one.frame.packed()).collect();
                     frames.sort_unstable();
@@ -438,7 +469,7 @@ mod tests {
 
     #[test]
     fn every_sight_comes_out_once_with_its_own() {
-        let mut window = Window::new(100, 10);
+        let mut window = window(100);
         let observations: Vec<_> = (0..5001_i64)
             .map(|t| observation(t.unsigned_abs() / 3 % 700, 0, t))
             .collect();
@@ -457,7 +488,7 @@ mod tests {
     fn a_run_without_end_is_decided_in_parts() {
         // with gaps, and without
         for (step_ns, most) in [(20, 200), (1, 2 * LONG_RUN)] {
-            let mut window = Window::new(100, 10);
+            let mut window = window(100);
             let at = |i: i64| observation(1, 0, i * step_ns);
             let observations: Vec<_> = (0..100_000).map(at).collect();
             let groups = groups(&mut window, &observations, |one| one.aligned_ns);
@@ -468,7 +499,7 @@ mod tests {
 
     #[test]
     fn a_stamp_far_off_delays_no_other_group() {
-        let mut window = Window::new(100, 10);
+        let mut window = window(100);
         let mut observations: Vec<_> = (0..10_000_i64)
             .map(|t| observation(t.unsigned_abs(), 0, t))
             .collect();
@@ -483,7 +514,7 @@ mod tests {
 
     #[test]
     fn unsorted_observations_within_the_horizon_stay_together() {
-        let mut window = Window::new(400, 10);
+        let mut window = window(400);
         // pairs 100 apart, shuffled by steps of up to 128
         let stamp = |i: i64| i / 256 * 256 + (i % 256) * 77 % 256;
         let order: Vec<i64> = (0..25_600).map(stamp).collect();
@@ -494,5 +525,23 @@ mod tests {
         let groups = groups(&mut window, &observations, |one| one.aligned_ns);
         assert_eq!(groups.iter().find(|group| group.len() != 2), None);
         assert_eq!(groups.len(), 12_800);
+    }
+
+    #[test]
+    fn a_long_run_is_cut_between_packets_of_its_own_way() {
+        const LATER_NS: i64 = 30;
+        let along = |one: &Observation| Some(one.aligned_ns - i64::from(one.point) * LATER_NS);
+        let mut window = Window::new(100, 10, Box::new(along));
+        let of_packet = |n: i64| [(0, n * 60), (1, n * 60 + LATER_NS)];
+        let seen: Vec<Observation> = (0..500)
+            .flat_map(of_packet)
+            .map(|(point, at_ns)| observation(1, point, at_ns))
+            .collect();
+        let groups = groups(&mut window, &seen, |one| one.aligned_ns);
+        assert!(groups.len() > 10, "{}", groups.len());
+        for group in groups {
+            let n_first = group.iter().filter(|at_ns| *at_ns % 60 == 0).count();
+            assert_eq!(group.len(), 2 * n_first, "{group:?}");
+        }
     }
 }

@@ -10,7 +10,7 @@ import pytest
 
 from pcaplat.model.band import Band
 from pcaplat.model.centre import Centre
-from pcaplat.stages.match import measured_links, plan_matching, usual_window_ns, wide_window_ns
+from pcaplat.stages.match import measured_links, plan_matching, wide_window_ns
 from tests.support.alignments import START_NS, findings_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,10 @@ class TestWindow:
 
     def test_what_is_alone_is_one_packet_within_a_tenth_of_a_millisecond_more(self) -> None:
         bands = ({(0, 1): Band(-100, 300, [])}, {(1, 0): Band(-1_000, 4_000, [])})
-        assert usual_window_ns(found(bands=bands)) == MS // 10 + 20 * 5_000
+        plan = plan_matching(found(bands=bands), [0, 1, 2], POINT_OF)
+        (there, back), usual_ns = plan.bands, MS // 10 + 20 * 5_000
+        assert (there[1].usual_ns, back[3].usual_ns) == (MS // 10 + 20 * 400, usual_ns)
+        assert (plan.usual_ns, there[2].usual_ns) == (usual_ns, usual_ns), "where none was seen"
 
     def test_that_of_equal_packets_follows_the_tail_up_to_a_second(self) -> None:
         assert wide_window_ns(found(tail_ns=40 * MS)) == 80 * MS
@@ -82,7 +85,7 @@ class TestPlan:
         seen = Band(-10, 20, [1.0], 0.1, 0.2)
         plan = plan_matching(found(bands=({(0, 2): seen}, {})), [0, 1, 2], POINT_OF)
         forward, reverse = plan.bands
-        assert forward[0 * 3 + 2] == seen
+        assert forward[0 * 3 + 2] == replace(seen, usual_ns=MS // 10 + 20 * 30)
         # where nothing was seen, what the widest allows
         assert {(band.lo_ns, band.hi_ns) for i, band in enumerate(forward) if i != 2} == {(-20, 20)}
         assert {(band.lo_ns, band.hi_ns) for band in reverse} == {(-10_000, 10_000)}

@@ -277,8 +277,13 @@ def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = N
     density = _density(usual_ns, np.linspace(lo, hi, DENSITY_BINS + 1), resolution_ns)
     # what none of few packets did, one of more may do
     outside_frac = (n_outside + 0.5) / (len(usual_ns) + 1)
-    rare = {"outside_frac": outside_frac, "far_frac": n_far / len(usual_ns)}
-    return Band(lo, hi, density.tolist(), **rare, reach_ns=reach_ns)
+    far_frac = n_far / len(usual_ns)
+    return Band(
+        *(lo, hi, density.tolist()),
+        outside_frac=outside_frac,
+        far_frac=far_frac,
+        reach_ns=reach_ns,
+    )
 
 
 def _near(residual_ns: Ints) -> Ints:

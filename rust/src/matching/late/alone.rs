@@ -20,8 +20,14 @@ pub(crate) fn alone_within_ns(plan: &Plan, direction: Direction, (up, down): (u1
     if phantom_frac <= NO_DOUBT || is_rather_slow() {
         plan.wide_ns
     } else {
-        plan.usual_ns
+        usual_ns(plan, direction, (up, down))
     }
+}
+
+/// Of the jitter between these points alone: another segment may be as jittery as it takes to send again.
+fn usual_ns(plan: &Plan, direction: Direction, (up, down): (u16, u16)) -> i64 {
+    let band = plan.band(direction, up, down);
+    band.map_or(plan.usual_ns, |band| band.usual_ns)
 }
 
 /// The same of any two points.
@@ -48,8 +54,9 @@ pub(crate) fn is_one(
     down: &Observation,
 ) -> bool {
     let later_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
-    if later_ns <= plan.usual_ns || later_ns > plan.wide_ns {
-        return (-plan.wide_ns..=plan.usual_ns).contains(&later_ns);
+    let usual_ns = usual_ns(plan, direction, (up.point, down.point));
+    if later_ns <= usual_ns || later_ns > plan.wide_ns {
+        return (-plan.wide_ns..=usual_ns).contains(&later_ns);
     }
     let is_whole = |one: &Observation| {
         one.directed && !one.evidence.is(Evidence::SHORT) && !one.evidence.is(Evidence::FRAGMENT)

@@ -26,38 +26,46 @@ impl RunRules {
         observations.len().min(1 + n_more)
     }
 
-    /// Of a run that goes on behind these, how many of the first are decided without the others.
-    pub(crate) fn cut(&self, run: &[Observation]) -> Option<usize> {
+    /// Of the times of a run that goes on behind these, in order, how many of the first are decided without the
+    /// others. Of the times from `complete` on, some may be missing yet.
+    pub(crate) fn cut(&self, times_ns: &[i64], complete: usize) -> Option<usize> {
         let long_ns = self.horizon_ns.saturating_mul(LONG_HORIZONS);
-        let is_crowded = run.len() > LONG_RUN;
-        if !is_crowded && span_ns(run) <= long_ns {
+        let is_crowded = times_ns.len() > LONG_RUN;
+        if !is_crowded && span_ns(times_ns) <= long_ns {
             return None;
         }
-        let is_gap = |two: &[Observation]| gap_ns(two) > self.gap_ns;
-        let before = run.windows(2).rposition(is_gap);
+        let is_gap = |two: &[i64]| span_ns(two) > self.gap_ns;
+        let told = times_ns.get(..complete).unwrap_or(times_ns);
+        let before = told.windows(2).rposition(is_gap);
         let at_gap = before.map(|before| before + 1);
-        at_gap.or_else(|| is_crowded.then(|| widest_gap(run)))
+        at_gap.or_else(|| is_crowded.then(|| widest_gap(times_ns)))
     }
 }
 
-/// How many observations are before the widest gap of the later half, where a cut parts fewest packets.
-fn widest_gap(run: &[Observation]) -> usize {
-    let half = run.len() / 2;
-    let later = run.get(half..).unwrap_or_default().windows(2).enumerate();
-    let widest = later.max_by_key(|(_, two)| gap_ns(two));
-    let widest = widest.filter(|(_, two)| gap_ns(two) > 0);
-    widest.map_or(run.len(), |(before, _)| half + before + 1)
+/// How many times are before the widest gap of the later half, where a cut parts fewest packets.
+fn widest_gap(times_ns: &[i64]) -> usize {
+    let half = times_ns.len() / 2;
+    let later = times_ns.get(half..).unwrap_or_default();
+    let widest = later
+        .windows(2)
+        .enumerate()
+        .max_by_key(|(_, two)| span_ns(two));
+    let widest = widest.filter(|(_, two)| span_ns(two) > 0);
+    widest.map_or(times_ns.len(), |(before, _)| half + before + 1)
 }
 
-fn span_ns(run: &[Observation]) -> i64 {
-    match run {
-        [first, .., last] => last.aligned_ns.saturating_sub(first.aligned_ns),
+fn span_ns(times_ns: &[i64]) -> i64 {
+    match times_ns {
+        [first, .., last] => last.saturating_sub(*first),
         _ => 0,
     }
 }
 
 fn gap_ns(two: &[Observation]) -> i64 {
-    span_ns(two)
+    match two {
+        [one, next] => next.aligned_ns.saturating_sub(one.aligned_ns),
+        _ => 0,
+    }
 }
 
 #[cfg(test)]
@@ -84,12 +92,13 @@ mod tests {
 
     #[test]
     fn a_long_run_is_cut_at_its_last_gap() {
-        assert_eq!(RULES.cut(&at(&[0, 90, 180, 270, 360, 400])), None);
-        assert_eq!(RULES.cut(&at(&[0, 90, 180, 270, 360, 401, 410])), Some(5));
+        assert_eq!(RULES.cut(&[0, 90, 180, 270, 360, 400], 6), None);
+        assert_eq!(RULES.cut(&[0, 90, 180, 270, 360, 401, 410], 7), Some(5));
+        assert_eq!(RULES.cut(&[0, 90, 180, 270, 360, 401, 410], 5), Some(4));
         let dense: Vec<i64> = (0..500).collect();
-        assert_eq!(RULES.cut(&at(&dense)), None);
+        assert_eq!(RULES.cut(&dense, 500), None);
         let crowd = vec![0; LONG_RUN + 1];
-        assert_eq!(RULES.cut(&at(&crowd)), Some(LONG_RUN + 1));
+        assert_eq!(RULES.cut(&crowd, 0), Some(LONG_RUN + 1));
     }
 
     #[test]
@@ -98,6 +107,6 @@ mod tests {
         crowd.extend(vec![9; LONG_RUN / 4]);
         crowd.extend(vec![12; LONG_RUN / 4]);
         crowd.extend([13, 13]);
-        assert_eq!(RULES.cut(&at(&crowd)), Some(LONG_RUN / 4 * 3));
+        assert_eq!(RULES.cut(&crowd, 0), Some(LONG_RUN / 4 * 3));
     }
 }
