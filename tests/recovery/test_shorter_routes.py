@@ -95,3 +95,17 @@ def test_late_packets_are_matched_though_a_clock_is_not_the_declared_one(
     assert pairs_wrong(found) == []
     assert segments_wrong(found) == {}
     assert lost_wrong(found) == {}
+
+
+@pytest.mark.xfail(strict=True, reason="issue 18: fewer than half a block at first count as lost")
+@pytest.mark.parametrize(
+    ("n", "slower", "change"),
+    [(400, 500, {0.02: 300}), (400, 500, {0.02: 50}), (2_000, 300, {0.006: 100})],
+)
+def test_the_first_packets_are_not_lost_where_the_route_becomes_longer(
+    n: int, slower: int, change: dict[float, float], tmp_path: Path
+) -> None:
+    """They take less time than any block of packets, and their centre is none of theirs."""
+    network = rerouted(n, slower, change, 0, is_both_ways=False)
+    found = merge_network(network, tmp_path, ["all"])
+    assert lost_wrong(found) == {}
