@@ -183,8 +183,7 @@ impl Partition {
 fn along(plan: &Arc<Plan>) -> AlignedTime {
     let plan = Arc::clone(plan);
     Box::new(move |one| {
-        let known = plan.direction_of(one.pair, one.toward);
-        let direction = known.or(plan.is_one_way.then_some(Direction::Forward))?;
+        let direction = plan.direction_of(one.pair, one.toward)?;
         Some(if direction.is_reverse() {
             plan.aligned_ns(direction, one.point, one.t_ns)
         } else {

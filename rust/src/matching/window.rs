@@ -340,18 +340,13 @@ impl Window {
         }
         let n = run.partition_point(|one| self.slice_of(one.aligned_ns) <= now);
         let run = run.get_mut(..n)?;
-        let along_ns = |one: &Observation| (self.along_ns)(one);
-        let mut times_ns: Vec<i64> = run.iter().filter_map(along_ns).collect();
-        if times_ns.len() < n {
+        let aligned_ns: Vec<i64> = run.iter().map(|one| one.aligned_ns).collect();
+        let along_ns: Option<Vec<i64>> = run.iter().map(&self.along_ns).collect();
+        let Some(mut times_ns) = along_ns else {
             // the observations of one packet may be apart by as much as both ways take
-            let times_ns: Vec<i64> = run.iter().map(|one| one.aligned_ns).collect();
-            return self.rules.cut(&times_ns, 0);
-        }
-        if run
-            .iter()
-            .map(|one| one.aligned_ns)
-            .eq(times_ns.iter().copied())
-        {
+            return self.rules.cut(&aligned_ns, 0);
+        };
+        if times_ns == aligned_ns {
             return self.rules.cut(&times_ns, n);
         }
         times_ns.sort_unstable();
@@ -359,9 +354,10 @@ impl Window {
         let complete = times_ns.partition_point(|at_ns| *at_ns < complete_ns);
         let n = self.rules.cut(&times_ns, complete)?;
         let last_ns = times_ns.get(n.checked_sub(1)?)?;
+        let is_rest = |one: &Observation| (self.along_ns)(one) > Some(*last_ns);
         // stable: either part stays in order
-        run.sort_by_key(|one| along_ns(one).is_some_and(|at_ns| at_ns > *last_ns));
-        Some(run.partition_point(|one| along_ns(one).is_some_and(|at_ns| at_ns <= *last_ns)))
+        run.sort_by_cached_key(is_rest);
+        Some(run.partition_point(|one| !is_rest(one)))
     }
 
     fn make_ready(&mut self, run: &[Observation]) {

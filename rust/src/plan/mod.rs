@@ -204,10 +204,13 @@ impl Plan {
         }
     }
 
-    /// The direction of packets of an address pair, if it is known.
+    /// The direction of packets of an address pair, if it is known: where all go one way, that one.
     #[must_use]
     #[inline]
     pub fn direction_of(&self, pair: u64, toward: bool) -> Option<Direction> {
+        if self.is_one_way {
+            return Some(Direction::Forward);
+        }
         let toward_is_forward = *self.toward_is_forward.get(&pair)?;
         let route = self.route_of.get(&pair).copied().unwrap_or(0);
         Some(Direction::on(route, toward == toward_is_forward))

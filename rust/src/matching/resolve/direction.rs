@@ -12,9 +12,8 @@ use crate::plan::{Band, Direction, Plan};
 /// and not one frame with its copies.
 #[inline]
 pub(crate) fn may_differ(plan: &Plan, observations: &[Observation]) -> bool {
-    let is_open = |one: &Observation| {
-        !(one.directed || plan.is_one_way || plan.direction_of(one.pair, one.toward).is_some())
-    };
+    let is_open =
+        |one: &Observation| !(one.directed || plan.direction_of(one.pair, one.toward).is_some());
     observations.first().is_some_and(is_open)
         && !points_are_distinct(observations)
         && !are_copies(plan, observations)
@@ -51,9 +50,6 @@ impl Votes {
         observations: &[Observation],
     ) -> Option<Direction> {
         let first = observations.first()?;
-        if plan.is_one_way {
-            return Some(Direction::Forward);
-        }
         if let Some(known) = plan.direction_of(first.pair, first.toward) {
             return Some(known);
         }
