@@ -97,7 +97,6 @@ def test_late_packets_are_matched_though_a_clock_is_not_the_declared_one(
     assert lost_wrong(found) == {}
 
 
-@pytest.mark.xfail(strict=True, reason="issue 18: fewer than half a block at first count as lost")
 @pytest.mark.parametrize(
     ("n", "slower", "change"),
     [(400, 500, {0.02: 300}), (400, 500, {0.02: 50}), (2_000, 300, {0.006: 100})],

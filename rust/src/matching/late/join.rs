@@ -87,8 +87,9 @@ enum Judged {
     One(Vec<Leftover>),
     /// It cannot be told which of them are of one packet; or one slow packet is likely, and not sure.
     Open { is_likely: bool },
-    /// Parts of one packet, in the order of its path, whose times a clock that was being set moved.
-    Moved(Vec<Leftover>),
+    /// Parts of one packet, in the order of its path, whose latency is not known: a clock was being set, or
+    /// the route was shorter than at any time of which the usual latency is known.
+    Untimed(Vec<Leftover>),
     /// Parts that continue none of the others.
     Apart,
 }
@@ -301,8 +302,8 @@ impl LateJoin<'_> {
                         self.pair_in_number(&mut parts, ends, is_likely);
                     }
                 }
-                Judged::Moved(mut one) => {
-                    self.count_moved(&mut one);
+                Judged::Untimed(mut one) => {
+                    self.count_untimed(&mut one);
                     parts = one;
                 }
                 Judged::Apart => {}
@@ -317,9 +318,15 @@ impl LateJoin<'_> {
         is_alone(self.plan, parts) || self.odds.is_likely(self.plan, parts)
     }
 
+    /// Whether parts are one packet that was faster than is known of any, rather than two.
+    fn is_rather_fast(&self, parts: &[Leftover]) -> bool {
+        self.at.can_be_one(parts) && self.odds.is_likely_fast(self.plan, parts)
+    }
+
     fn judged(&self, parts: &[Leftover], are_all: bool) -> Judged {
         match Kinship::of(&self.at, parts, are_all) {
-            Some(Kinship::Moved(parts)) => Judged::Moved(parts),
+            Some(Kinship::Moved(parts)) => Judged::Untimed(parts),
+            Some(Kinship::Reversed(parts)) if self.is_rather_fast(&parts) => Judged::Untimed(parts),
             Some(Kinship::Slow(slow)) if self.odds.doubt(self.plan, &slow).is_some() => {
                 Judged::One(slow)
             }
@@ -331,8 +338,8 @@ impl LateJoin<'_> {
         }
     }
 
-    /// Counts a packet that passed while a clock was being set: it is not lost, and its latency is not known.
-    fn count_moved(&mut self, parts: &mut [Leftover]) {
+    /// Counts a packet that is not lost, and whose latency is not known.
+    fn count_untimed(&mut self, parts: &mut [Leftover]) {
         for (up, down) in joints(parts) {
             self.tally.count_doubted(up, down);
         }

@@ -16,7 +16,7 @@ use crate::base::hash::mixed;
 use crate::base::hashed::HashedMap;
 use crate::matching::late::decided::Decided;
 use crate::matching::late::leftover::Leftover;
-use crate::matching::late::verdict::{Kinship, is_alone, joints};
+use crate::matching::late::verdict::{Kinship, is_alone};
 use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::Plan;
 
@@ -193,6 +193,19 @@ impl Odds {
         false_frac.is_some_and(|doubt| doubt <= LIKELY)
     }
 
+    /// Whether leftovers that would be one packet had it been faster than any are rather that than two packets.
+    pub(crate) fn is_likely_fast(&self, plan: &Plan, parts: &[Leftover]) -> bool {
+        let Some(of_flow) = parts
+            .first()
+            .and_then(|first| self.of_flow.get(&first.flow_way()))
+        else {
+            return false;
+        };
+        let n_false = self.n_again(of_flow) * self.most_missed(plan, of_flow, parts);
+        let expected = self.expected(of_flow, |of| of.reversed);
+        n_false <= LIKELY * (of_flow.reversed - 1.0 + expected)
+    }
+
     /// The share of leftovers like these that are of two packets; `None` if nothing says so.
     fn false_frac(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
         let first = parts.first()?;
@@ -205,22 +218,36 @@ impl Odds {
         if of_flow.slow > FEW && of_flow.decided < of_flow.slow {
             return None;
         }
-        let least_missed = of_flow
-            .begun_frac(self.all.begun_frac(0.0))
-            .max(LEAST_PHANTOM);
-        let missed = |point: u16| plan.phantom_frac(first.direction, point).max(least_missed);
-        let most_missed = joints(parts)
-            .map(|(_, down)| missed(down.point))
-            .fold(0.0, f64::max);
         let n_like = |of: &Recurrences| if is_again { of.slow_again } else { of.slow };
         let n_again = if is_again {
             of_flow.again
         } else {
-            of_flow.again_frac(self.all.again_frac(UNKNOWN)) * of_flow.ended
+            self.n_again(of_flow)
         };
-        let n_false = n_again * most_missed + of_flow.reversed;
-        let expected = of_flow.leftovers * n_like(&self.all) / self.all.leftovers.max(1.0);
-        Some(n_false / (n_like(of_flow) - 1.0 + expected.min(1.0)))
+        let n_false = n_again * self.most_missed(plan, of_flow, parts) + of_flow.reversed;
+        Some(n_false / (n_like(of_flow) - 1.0 + self.expected(of_flow, n_like)))
+    }
+
+    /// How much of what a flow lost came again.
+    fn n_again(&self, of_flow: &Recurrences) -> f64 {
+        of_flow.again_frac(self.all.again_frac(UNKNOWN)) * of_flow.ended
+    }
+
+    /// The largest share that one of the points misses which saw parts of a packet begin.
+    fn most_missed(&self, plan: &Plan, of_flow: &Recurrences, parts: &[Leftover]) -> f64 {
+        let least_missed = of_flow
+            .begun_frac(self.all.begun_frac(0.0))
+            .max(LEAST_PHANTOM);
+        let missed = parts.windows(2).filter_map(|two| match two {
+            [up, down] => Some(plan.phantom_frac(up.direction, down.first.point)),
+            _ => None,
+        });
+        missed.fold(least_missed, f64::max)
+    }
+
+    /// How many of a kind a flow has, by the share that all flows have: one at most.
+    fn expected(&self, of_flow: &Recurrences, n_of: impl Fn(&Recurrences) -> f64) -> f64 {
+        (of_flow.leftovers * n_of(&self.all) / self.all.leftovers.max(1.0)).min(1.0)
     }
 
     /// Of leftovers in the order that causality forbids, those that would be taken for slow packets.
@@ -446,6 +473,26 @@ mod tests {
         };
         assert!(doubt(Evidence::SLOW_OR_TWO).is_some());
         assert_eq!(doubt(0), None, "others may lie between");
+    }
+
+    /// Whether one of so many packets is rather faster than any than one of two, of a flow of which so many that
+    /// were lost came again.
+    fn is_likely_fast(n: u64, n_again: u64) -> bool {
+        let parts = |key| vec![part(key, 7, 0), part(key, 7, 1)];
+        let mut all: Vec<Kinship> = (0..n).map(|key| Kinship::Reversed(parts(key))).collect();
+        let again = 1000..1000 + n_again;
+        let lost = Some(Lost::default());
+        all.extend(again.clone().map(|key| end(key, 7, lost)));
+        let again: Vec<u64> = again.collect();
+        odds(&all, &again).is_likely_fast(&plan(), &parts(0))
+    }
+
+    #[test]
+    fn more_that_seem_faster_than_any_than_come_again_uncaptured_are_packets() {
+        assert!(is_likely_fast(1, 0) && is_likely_fast(4, 0));
+        assert!(!is_likely_fast(1, 100), "one in a hundred was missed");
+        assert!(is_likely_fast(4, 100));
+        assert!(!is_likely_fast(4, 400));
     }
 
     #[test]

@@ -23,16 +23,30 @@ impl ShortestRoutes {
         if down.aligned_ns > up.aligned_ns {
             return true;
         }
-        let ends = (up.point, down.point);
         let mut known_ns = self.0.borrow_mut();
         let least_ns = *known_ns
             .entry((direction.index(), up.point, down.point))
-            .or_insert_with(|| least_ns(plan, direction, ends));
-        let sent_ns = without_clock_ns(plan, direction, ends, (up.point, up.t_ns));
-        let came_ns = without_clock_ns(plan, direction, ends, (down.point, down.t_ns));
-        let took_ns = came_ns.saturating_sub(sent_ns);
+            .or_insert_with(|| least_ns(plan, direction, (up.point, down.point)));
+        let took_ns = took_ns(plan, direction, (up, down));
         took_ns > 0 && took_ns >= least_ns
     }
+}
+
+/// Whether causality allows that a packet was at one point before it was at another.
+pub(crate) fn can_follow(
+    plan: &Plan,
+    direction: Direction,
+    (up, down): (&Observation, &Observation),
+) -> bool {
+    took_ns(plan, direction, (up, down)) > 0
+}
+
+/// How long a packet took; between clocks that differ, a round trip of which it is one way.
+fn took_ns(plan: &Plan, direction: Direction, (up, down): (&Observation, &Observation)) -> i64 {
+    let ends = (up.point, down.point);
+    let [sent_ns, came_ns] =
+        [up, down].map(|one| without_clock_ns(plan, direction, ends, (one.point, one.t_ns)));
+    came_ns.saturating_sub(sent_ns)
 }
 
 /// A time of a point, by one clock for both points; where they have none, by what packets of the other

@@ -3,7 +3,7 @@
 use crate::matching::evidence::Evidence;
 use crate::matching::late::clock_steps::ClockSteps;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
-use crate::matching::late::shortest::ShortestRoutes;
+use crate::matching::late::shortest::{ShortestRoutes, can_follow};
 use crate::matching::late::sorted_runs::SameKey;
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::Observation;
@@ -28,6 +28,15 @@ impl<'a> Surveyed<'a> {
         }
     }
 
+    /// Whether causality allows that parts are one packet, in this order.
+    pub(crate) fn can_be_one(&self, parts: &[Leftover]) -> bool {
+        let can_follow = |two: &[Leftover]| match two {
+            [up, down] => can_follow(self.plan, up.direction, (&up.last, &down.first)),
+            _ => false,
+        };
+        parts.windows(2).all(can_follow)
+    }
+
     /// Whether a packet may have been at both points, in this order, that fast.
     fn may_follow(&self, direction: Direction, (up, down): (&Observation, &Observation)) -> bool {
         self.shortest.may_follow(self.plan, direction, (up, down))
@@ -39,7 +48,7 @@ impl<'a> Surveyed<'a> {
 pub(crate) enum Kinship {
     /// Parts of one packet that was slow, in the order of its path.
     Slow(Vec<Leftover>),
-    /// Parts that would be one packet had it been faster than any: two packets.
+    /// Parts that would be one packet had it been faster than any: two packets, unless many do so.
     Reversed(Vec<Leftover>),
     /// Parts of one packet, in the order of its path, whose times a clock that was being set moved.
     Moved(Vec<Leftover>),
