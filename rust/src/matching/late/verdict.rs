@@ -37,9 +37,10 @@ impl<'a> Surveyed<'a> {
         parts.windows(2).all(can_follow)
     }
 
-    /// Whether a packet may have been at both points, in this order, that fast.
+    /// Whether a packet may have been at both points, in this order, that fast. Of what is alone in the
+    /// window the odds alone say so.
     fn may_follow(&self, direction: Direction, (up, down): (&Observation, &Observation)) -> bool {
-        self.shortest.may_follow(self.plan, direction, (up, down))
+        are_alone(self.plan, up, down) || self.shortest.may_follow(self.plan, direction, (up, down))
     }
 }
 
@@ -183,11 +184,12 @@ fn is_undecided(plan: &Plan, up: &Observation, down: &Observation) -> bool {
 
 /// Whether nothing but one packet or two lay in the window.
 pub(crate) fn is_alone(plan: &Plan, parts: &[Leftover]) -> bool {
+    joints(parts).all(|(up, down)| are_alone(plan, up, down))
+}
+
+fn are_alone(plan: &Plan, up: &Observation, down: &Observation) -> bool {
     let wide_ns = plan.wide_ns.unsigned_abs();
-    joints(parts).all(|(up, down)| {
-        down.evidence.is(Evidence::SLOW_OR_TWO)
-            && down.aligned_ns.abs_diff(up.aligned_ns) <= wide_ns
-    })
+    down.evidence.is(Evidence::SLOW_OR_TWO) && down.aligned_ns.abs_diff(up.aligned_ns) <= wide_ns
 }
 
 /// Whether parts may be of one packet by where they were seen, each behind the one before it.
