@@ -63,3 +63,22 @@ def test_no_pair_is_wrong_where_latencies_vary(
 ) -> None:
     found = merged(SentTwice(20, again_ms, missed, tail_ns=1_000_000), tmp_path)
     assert pairs_wrong(found) == []
+
+
+@OPEN
+@pytest.mark.parametrize("missed", [0.02, 0.05])
+@pytest.mark.parametrize(("takes_ms", "again_ms"), [(20, 5), (20, 50), (150, 50)])
+def test_no_pair_is_wrong_where_the_first_is_dropped(
+    takes_ms: float, again_ms: float, missed: float, tmp_path: Path
+) -> None:
+    """What p1 did not capture of the second hides behind pairs that seem late."""
+    found = merged(SentTwice(takes_ms, again_ms, missed, drops="first"), tmp_path)
+    assert pairs_wrong(found) == []
+
+
+@pytest.mark.parametrize("again_ms", [20, 200])
+def test_no_pair_is_wrong_where_the_first_is_dropped_of_a_quick_path(
+    again_ms: float, tmp_path: Path
+) -> None:
+    found = merged(SentTwice(0.05, again_ms, 0.05, drops="first"), tmp_path)
+    assert pairs_wrong(found) == []

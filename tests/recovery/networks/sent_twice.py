@@ -1,9 +1,9 @@
-"""Packets are sent twice, and a device behind the first point drops the second of each two."""
+"""Packets are sent twice, and a device behind the first point drops one of each two."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -45,6 +45,7 @@ class SentTwice:
     tail_ns: int = 400
     n: int = 3_000
     n_senders: int = 8
+    drops: Literal["first", "second"] = "second"
     seed: int = 1
 
     def network(self, *, has_own: bool) -> Network:
@@ -66,9 +67,11 @@ class SentTwice:
             if is_twice:
                 sent_twice |= {len(packets), len(packets) + 1}
                 again_ns = self.again_ms * MS_NS * (1 + JITTER * (2 * chance.random() - 1))
+                dropped = (WAY[:1],)
+                ways = ((WAY,), dropped) if self.drops == "second" else (dropped, (WAY,))
+                times_ns = (t_ns, t_ns + int(again_ns))
                 packets += [
-                    Packet(t_ns, (WAY,), request),
-                    Packet(t_ns + int(again_ns), (WAY[:1],), request),
+                    Packet(at_ns, way, request) for at_ns, way in zip(times_ns, ways, strict=True)
                 ]
             else:
                 packets.append(Packet(t_ns, (WAY,), request))
