@@ -1,6 +1,5 @@
 //! Observations of a packet ID that are alone within the window: one packet, unless what is later than the
-//! usual is as well explained by a loss, and a repetition that no point before captured. What is earlier is
-//! explained by a packet that no point before captured, and its repetition, which was lost.
+//! usual is as well explained by a loss, and a repetition that no point before captured.
 //!
 //! How often what was lost is sent again nobody knows before the end of the run. Here it is taken to be
 //! always; where that leaves a doubt, the odds of late packets decide, for which it is counted.
@@ -8,10 +7,7 @@
 use crate::matching::evidence::Evidence;
 use crate::matching::observation::Observation;
 use crate::matching::resolve::posterior::{LEAST_LOST, NO_DOUBT};
-use crate::plan::{Band, Direction, Plan};
-
-/// The jitter of a path without any.
-const LEAST_USUAL_NS: i64 = 100_000;
+use crate::plan::{Direction, Plan};
 
 /// How far apart observations that are alone at two points are surely of one packet.
 pub(crate) fn alone_within_ns(plan: &Plan, direction: Direction, (up, down): (u16, u16)) -> i64 {
@@ -34,18 +30,6 @@ fn usual_ns(plan: &Plan, direction: Direction, (up, down): (u16, u16)) -> i64 {
     band.map_or(plan.usual_ns, |band| band.usual_ns)
 }
 
-/// How much earlier than usual one of two that are alone is surely of one packet. How many packets are far
-/// off the usual says nothing: where packets are sent twice, most of those are two.
-fn early_within_ns(plan: &Plan, direction: Direction, (up, down): (u16, u16)) -> i64 {
-    if plan.phantom_frac(direction, down) <= NO_DOUBT {
-        return plan.wide_ns;
-    }
-    // queues make packets late by many times the jitter, and none early
-    let faster_ns = |band: &Band| LEAST_USUAL_NS.saturating_sub(band.near_ns().0);
-    let band = plan.band(direction, up, down);
-    band.map_or(plan.usual_ns, faster_ns)
-}
-
 /// The same of any two points.
 pub(crate) fn alone_anywhere_ns(plan: &Plan) -> i64 {
     let points = || 0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX);
@@ -56,10 +40,7 @@ pub(crate) fn alone_anywhere_ns(plan: &Plan) -> i64 {
         };
         let pairs = points().flat_map(move |up| points().map(move |down| (up, down)));
         let along = pairs.filter(is_along);
-        along.map(move |ends| {
-            let early_ns = early_within_ns(plan, direction, ends);
-            alone_within_ns(plan, direction, ends).min(early_ns)
-        })
+        along.map(move |ends| alone_within_ns(plan, direction, ends))
     });
     within_ns.min().unwrap_or(plan.usual_ns)
 }
@@ -73,20 +54,15 @@ pub(crate) fn is_one(
     down: &Observation,
 ) -> bool {
     let later_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
-    if later_ns.saturating_abs() > plan.wide_ns {
-        return false;
+    let usual_ns = usual_ns(plan, direction, (up.point, down.point));
+    if later_ns <= usual_ns || later_ns > plan.wide_ns {
+        return (-plan.wide_ns..=usual_ns).contains(&later_ns);
     }
     let is_whole = |one: &Observation| {
         one.directed && !one.evidence.is(Evidence::SHORT) && !one.evidence.is(Evidence::FRAGMENT)
     };
-    let ends = (up.point, down.point);
-    let is_near = if later_ns < 0 {
-        -later_ns <= early_within_ns(plan, direction, ends)
-    } else {
-        later_ns <= usual_ns(plan, direction, ends)
-            || later_ns <= alone_within_ns(plan, direction, ends)
-    };
-    is_near || !(is_whole(up) && is_whole(down))
+    !(is_whole(up) && is_whole(down))
+        || later_ns <= alone_within_ns(plan, direction, (up.point, down.point))
 }
 
 #[cfg(test)]
@@ -139,19 +115,6 @@ mod tests {
             band.far_frac = LEAST_LOST * 0.02 / NO_DOUBT / 2.0;
         }
         assert!(!is_one_after(&plan, APART_NS));
-    }
-
-    #[test]
-    fn what_is_much_earlier_is_one_packet_where_points_capture_all() {
-        let early_ns = |plan: &Plan| {
-            let band = plan.band(Direction::Forward, 0, 1).unwrap();
-            LEAST_USUAL_NS - band.near_ns().0
-        };
-        let (all, some) = (plan(0.0, 0.0), plan(0.0, 0.004));
-        assert!(is_one_after(&all, -APART_NS) && !is_one_after(&all, -APART_NS - 1));
-        assert!(early_ns(&some) < APART_NS && is_one_after(&some, APART_NS));
-        assert!(is_one_after(&some, -early_ns(&some)));
-        assert!(!is_one_after(&some, -early_ns(&some) - 1));
     }
 
     #[test]
