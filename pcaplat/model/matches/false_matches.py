@@ -65,7 +65,8 @@ def false_matches(decoys: DecoyCounts, late: LatePairs = NO_LATE_PAIRS) -> False
         most = max(((n_incomplete + 3) / max(n, 3)) for n, n_incomplete in decoys.packets)
         n_upper = 3 * min(1.0, most) ** 2 / (tried or 1.0)
     n_upper = max(n_upper, total) + _most_late(late)
-    return FalseMatches(expected, n_upper, decoys.n_pairs + late.n, late.n_false)
+    n_late = min(late.n, late.n_false)
+    return FalseMatches(expected, n_upper, decoys.n_pairs + late.n, n_late)
 
 
 def _most_late(late: LatePairs) -> float:

@@ -1,48 +1,54 @@
-//! Observations of a packet ID that are alone within the window: one packet, unless what is later than the
-//! usual is as well explained by a loss, and a repetition that no point before captured.
+//! Observations of a packet ID that are alone within the window: one packet, unless two packets explain as
+//! well that it took longer or shorter than usual. Longer: the first was lost, and no point before captured its
+//! repetition. Shorter: no point before captured the first, and its repetition was lost.
 //!
-//! How often what was lost is sent again nobody knows before the end of the run. Here it is taken to be
-//! always; where that leaves a doubt, the odds of late packets decide, for which it is counted.
+//! How often packets come again nobody knows before the end of the run, nor how many of those that came again
+//! were lost: at the next point they look like one. Where points do not capture some packets, the odds of late
+//! packets decide, for which all of that is counted.
 
 use crate::matching::evidence::Evidence;
 use crate::matching::observation::Observation;
-use crate::matching::resolve::posterior::{LEAST_LOST, NO_DOUBT};
-use crate::plan::{Direction, Plan};
+use crate::matching::resolve::posterior::NO_DOUBT;
+use crate::plan::{Band, Direction, Plan};
 
-/// How far apart observations that are alone at two points are surely of one packet.
-pub(crate) fn alone_within_ns(plan: &Plan, direction: Direction, (up, down): (u16, u16)) -> i64 {
-    let phantom_frac = plan.phantom_frac(direction, down);
-    let is_rather_slow = || {
-        plan.band(direction, up, down).is_none_or(|band| {
-            band.lost_frac.max(LEAST_LOST) * phantom_frac <= NO_DOUBT * band.far_frac
-        })
-    };
-    if phantom_frac <= NO_DOUBT || is_rather_slow() {
-        plan.wide_ns
-    } else {
-        usual_ns(plan, direction, (up, down))
+/// The jitter of a path without any.
+const LEAST_USUAL_NS: i64 = 100_000;
+
+/// How much earlier and later than usual what is alone at two points is surely of one packet.
+pub(crate) fn alone_within_ns(
+    plan: &Plan,
+    direction: Direction,
+    (up, down): (u16, u16),
+) -> (i64, i64) {
+    if plan.phantom_frac(direction, down) <= NO_DOUBT {
+        return (plan.wide_ns, plan.wide_ns);
     }
-}
-
-/// Of the jitter between these points alone: another segment may be as jittery as it takes to send again.
-fn usual_ns(plan: &Plan, direction: Direction, (up, down): (u16, u16)) -> i64 {
+    // of the jitter between these points alone: another segment may be as jittery as it takes to send again.
+    // Queues make packets late by many times the jitter, and none early
+    let of_band = |band: &Band| {
+        let faster_ns = LEAST_USUAL_NS.saturating_sub(band.near_ns().0);
+        (faster_ns, band.usual_ns)
+    };
     let band = plan.band(direction, up, down);
-    band.map_or(plan.usual_ns, |band| band.usual_ns)
+    band.map_or((plan.usual_ns, plan.usual_ns), of_band)
 }
 
-/// The same of any two points.
+/// The same, earlier or later, of any two points.
 pub(crate) fn alone_anywhere_ns(plan: &Plan) -> i64 {
     let points = || 0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX);
     let both_ways = [Direction::Forward, Direction::Reverse].into_iter();
-    let within_ns = both_ways.flat_map(|direction| {
+    let least_ns = both_ways.flat_map(|direction| {
         let is_along = move |(up, down): &(u16, u16)| {
             plan.place(direction, *up) < plan.place(direction, *down)
         };
         let pairs = points().flat_map(move |up| points().map(move |down| (up, down)));
         let along = pairs.filter(is_along);
-        along.map(move |ends| alone_within_ns(plan, direction, ends))
+        along.map(move |ends| {
+            let (early_ns, late_ns) = alone_within_ns(plan, direction, ends);
+            early_ns.min(late_ns)
+        })
     });
-    within_ns.min().unwrap_or(plan.usual_ns)
+    least_ns.min().unwrap_or(plan.usual_ns)
 }
 
 /// Whether two neighbours that are alone are one packet. Of what is known by few bytes only, or as a fragment,
@@ -54,15 +60,15 @@ pub(crate) fn is_one(
     down: &Observation,
 ) -> bool {
     let later_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
-    let usual_ns = usual_ns(plan, direction, (up.point, down.point));
-    if later_ns <= usual_ns || later_ns > plan.wide_ns {
-        return (-plan.wide_ns..=usual_ns).contains(&later_ns);
-    }
     let is_whole = |one: &Observation| {
         one.directed && !one.evidence.is(Evidence::SHORT) && !one.evidence.is(Evidence::FRAGMENT)
     };
-    !(is_whole(up) && is_whole(down))
-        || later_ns <= alone_within_ns(plan, direction, (up.point, down.point))
+    let (before_ns, after_ns) = if is_whole(up) && is_whole(down) {
+        alone_within_ns(plan, direction, (up.point, down.point))
+    } else {
+        (plan.wide_ns, plan.wide_ns)
+    };
+    (-before_ns..=after_ns).contains(&later_ns) && later_ns.saturating_abs() <= plan.wide_ns
 }
 
 #[cfg(test)]
@@ -73,11 +79,11 @@ mod tests {
     const APART_NS: i64 = 1_000_000;
 
     /// A path whose slow packets are ten times later than usual, and of which points do not capture some.
-    fn plan(lost_frac: f64, phantom_frac: f64) -> Plan {
+    fn plan(phantom_frac: f64) -> Plan {
         let mut plan = path(2);
         plan.wide_ns = 10 * plan.usual_ns;
         for band in plan.bands.iter_mut().flatten() {
-            (band.lost_frac, band.phantom_frac, band.far_frac) = (lost_frac, phantom_frac, 1e-3);
+            band.phantom_frac = phantom_frac;
         }
         plan
     }
@@ -89,37 +95,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_much_later_is_one_packet_where_points_capture_all() {
-        assert!(is_one_after(&plan(0.02, 0.0), APART_NS));
-        assert!(!is_one_after(&plan(0.02, 0.0), APART_NS + 1));
-        assert_eq!(alone_anywhere_ns(&plan(0.02, 0.0)), APART_NS);
+    fn what_is_much_later_or_earlier_is_one_packet_where_points_capture_all() {
+        for apart_ns in [APART_NS, -APART_NS] {
+            assert!(is_one_after(&plan(0.0), apart_ns));
+            assert!(!is_one_after(&plan(0.0), apart_ns + apart_ns.signum()));
+        }
+        assert_eq!(alone_anywhere_ns(&plan(0.0)), APART_NS);
     }
 
     #[test]
     fn where_some_are_lost_and_some_not_captured_the_odds_of_late_packets_decide() {
-        let plan = plan(0.02, 0.02);
-        assert!(is_one_after(&plan, plan.usual_ns));
-        assert!(!is_one_after(&plan, plan.usual_ns + 1));
-        assert_eq!(alone_anywhere_ns(&plan), plan.usual_ns);
-    }
-
-    #[test]
-    fn where_next_to_none_is_lost_slow_packets_explain_it_better() {
-        assert!(is_one_after(&plan(0.0, 0.004), APART_NS));
-    }
-
-    #[test]
-    fn that_none_was_seen_to_be_lost_does_not_say_that_none_is() {
-        let mut plan = plan(0.0, 0.02);
-        for band in plan.bands.iter_mut().flatten() {
-            band.far_frac = LEAST_LOST * 0.02 / NO_DOUBT / 2.0;
-        }
-        assert!(!is_one_after(&plan, APART_NS));
+        let plan = plan(0.02);
+        let (early_ns, late_ns) = alone_within_ns(&plan, Direction::Forward, (0, 1));
+        assert!(is_one_after(&plan, late_ns) && !is_one_after(&plan, late_ns + 1));
+        assert!(is_one_after(&plan, -early_ns) && !is_one_after(&plan, -early_ns - 1));
+        assert_eq!(alone_anywhere_ns(&plan), early_ns.min(late_ns));
+        assert!(early_ns < APART_NS && late_ns < APART_NS);
     }
 
     #[test]
     fn of_what_few_bytes_were_captured_no_odds_are_taken() {
-        let plan = plan(0.02, 0.02);
+        let plan = plan(0.02);
         let short = |point: u16, at_ns: i64| {
             let mut one = observation(1, point, at_ns);
             one.evidence.add(Evidence::SHORT);

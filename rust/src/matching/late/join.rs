@@ -168,7 +168,7 @@ impl LateJoin<'_> {
             for kinship in kinships(&self.at, same) {
                 match kinship {
                     Kinship::Slow(parts) => self.count_slow(&parts, keep),
-                    Kinship::Reversed(parts) => {
+                    Kinship::Reversed(parts) if !self.is_rather_fast(&parts) => {
                         self.found.n_false += self.odds.n_false(self.plan, &parts);
                     }
                     _ => {}

@@ -195,10 +195,12 @@ impl Odds {
 
     /// Whether leftovers that would be one packet had it been faster than any are rather that than two packets.
     pub(crate) fn is_likely_fast(&self, plan: &Plan, parts: &[Leftover]) -> bool {
-        let Some(of_flow) = parts
-            .first()
-            .and_then(|first| self.of_flow.get(&first.flow_way()))
-        else {
+        let Some(first) = parts.first() else {
+            return false;
+        };
+        // one that was decided at another time is no evidence of a route
+        let is_only = self.others.get(&first.first.key) == Some(&Others::Nothing);
+        let Some(of_flow) = self.of_flow.get(&first.flow_way()).filter(|_| is_only) else {
             return false;
         };
         let n_false = self.n_again(of_flow) * self.most_missed(plan, of_flow, parts);
@@ -493,6 +495,15 @@ mod tests {
         assert!(!is_likely_fast(1, 100), "one in a hundred was missed");
         assert!(is_likely_fast(4, 100));
         assert!(!is_likely_fast(4, 400));
+    }
+
+    #[test]
+    fn of_a_packet_id_that_was_decided_at_another_time_no_part_is_faster_than_any() {
+        let parts = |key| vec![part(key, 7, 0), part(key, 7, 1)];
+        let all: Vec<Kinship> = (0..4).map(|key| Kinship::Reversed(parts(key))).collect();
+        let odds = odds(&all, &[3]);
+        assert!(odds.is_likely_fast(&plan(), &parts(0)));
+        assert!(!odds.is_likely_fast(&plan(), &parts(3)));
     }
 
     #[test]

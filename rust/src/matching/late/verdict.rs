@@ -37,9 +37,11 @@ impl<'a> Surveyed<'a> {
         parts.windows(2).all(can_follow)
     }
 
-    /// Whether a packet may have been at both points, in this order, that fast.
-    fn may_follow(&self, direction: Direction, (up, down): (&Observation, &Observation)) -> bool {
-        self.shortest.may_follow(self.plan, direction, (up, down))
+    /// Whether a packet may have been at both points, in this order, that fast. Of what is alone in the
+    /// window, and was received after it was sent, the odds alone say so.
+    fn may_follow(&self, direction: Direction, ends: (&Observation, &Observation)) -> bool {
+        are_alone(self.plan, ends) && can_follow(self.plan, direction, ends)
+            || self.shortest.may_follow(self.plan, direction, ends)
     }
 }
 
@@ -183,11 +185,12 @@ fn is_undecided(plan: &Plan, up: &Observation, down: &Observation) -> bool {
 
 /// Whether nothing but one packet or two lay in the window.
 pub(crate) fn is_alone(plan: &Plan, parts: &[Leftover]) -> bool {
+    joints(parts).all(|ends| are_alone(plan, ends))
+}
+
+fn are_alone(plan: &Plan, (up, down): (&Observation, &Observation)) -> bool {
     let wide_ns = plan.wide_ns.unsigned_abs();
-    joints(parts).all(|(up, down)| {
-        down.evidence.is(Evidence::SLOW_OR_TWO)
-            && down.aligned_ns.abs_diff(up.aligned_ns) <= wide_ns
-    })
+    down.evidence.is(Evidence::SLOW_OR_TWO) && down.aligned_ns.abs_diff(up.aligned_ns) <= wide_ns
 }
 
 /// Whether parts may be of one packet by where they were seen, each behind the one before it.

@@ -24,8 +24,8 @@ pub(crate) struct ByteEnd {
     pub(crate) aligned_ns: i64,
     /// How whole-packet matching left it.
     pub(crate) ending: Ending,
-    /// How far its bytes are at most from where they surely were before.
-    pub(crate) alone_within_ns: i64,
+    /// How much earlier and later than usual its bytes are at most where they surely were before.
+    pub(crate) alone_within_ns: (i64, i64),
 }
 
 /// What is known of a pair.
@@ -160,7 +160,8 @@ fn possible(up: &ByteEnd, down: &ByteEnd, rules: PairRules<'_>) -> Option<Pair> 
     let is_equal = up.bytes == down.bytes;
     // which of several packets of the same bytes it is was asked, and cannot be told
     let is_untold = up.ending != Ending::Known || down.ending == Ending::Ambiguous;
-    let is_within = off_ns <= down.alone_within_ns.unsigned_abs();
+    let (before_ns, after_ns) = down.alone_within_ns;
+    let is_within = (-before_ns..=after_ns).contains(&later_ns);
     let may_be_equal = rules.may_be_equal && up.key == down.key && !is_untold && is_within;
     (is_near && up.piece != down.piece).then_some(Pair {
         up: up.piece,
@@ -338,7 +339,7 @@ mod tests {
             bytes,
             aligned_ns: at_us * US,
             ending: Ending::Known,
-            alone_within_ns: i64::MAX,
+            alone_within_ns: (i64::MAX, i64::MAX),
         }
     }
 
@@ -410,7 +411,7 @@ mod tests {
     fn what_points_may_have_missed_is_no_slow_pair() {
         let up = [end(0, (0, 200), 0)];
         let down = |at_us| ByteEnd {
-            alone_within_ns: 100 * US,
+            alone_within_ns: (100 * US, 100 * US),
             ..end(1, (199, 200), at_us)
         };
         assert_eq!(judged(&up, &[down(100)]), (vec![(0, 1)], vec![]));
