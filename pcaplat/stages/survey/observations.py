@@ -189,6 +189,21 @@ class Sample:
         return keys[rows], rows
 
 
+Occasions = tuple[Observations, Ints]
+"""Packets, ascending by key, as they were seen first, and how often each was seen."""
+
+
+def occasions(seen: Observations) -> Occasions:
+    """Count how often one point saw each packet, copies left out."""
+    by_key = seen.by_key
+    key, t_ns = seen.key[by_key], seen.t_ns[by_key]
+    is_new = np.diff(key, prepend=key[:1] - 1) != 0
+    is_again = ~is_new & (np.diff(t_ns, prepend=t_ns[:1]) > COPIES_WITHIN_NS)
+    starts = np.flatnonzero(is_new)
+    n = 1 + np.add.reduceat(is_again, starts, dtype=np.int64) if len(starts) else starts
+    return seen.at(by_key[starts]), n
+
+
 def unique_observations(points: list[Observations]) -> list[Observations]:
     """Keep of every point the packets it saw once, copies folded into the first.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.stages.survey import survey
 from pcaplat.stages.survey.delays.centres import band_of, fit_centre, follow
+from pcaplat.stages.survey.observations import Observations
 from tests.support.samples import START_NS, Walk, Watcher
 
 T_NS = START_NS + np.arange(3000, dtype=np.int64) * 1_000_000
@@ -166,6 +167,27 @@ class TestPathOfThree:
         assert forward[a, b].lost_frac == pytest.approx(0.1, abs=0.02)
         assert forward[a, b].phantom_frac == 0
         assert forward[b, c].phantom_frac == pytest.approx(0.1, abs=0.02)
+        assert forward[a, c].lost_frac == 0
+
+    def test_what_was_lost_and_sent_again_as_it_was_is_not_hidden(self) -> None:
+        sample, points = self.WALK.sample()
+        # a and c saw half of it once more, and b did not
+        is_again = (sample.source[:, 0] != 1) & (sample.packets.key % 2 == 0)
+        again = sample.packets.at(is_again)
+        again = replace(again, t_ns=again.t_ns + 200_000_000)
+        both = Observations(
+            **{
+                one.name: np.concatenate(
+                    [getattr(some, one.name) for some in (sample.packets, again)]
+                )
+                for one in fields(Observations)
+            }
+        )
+        source = np.concatenate((sample.source, sample.source[is_again]))
+        found = survey(replace(sample, packets=both, source=source), points, ["a", "b", "c"])
+        a, b, c = found.along
+        forward, _ = found.bands
+        assert forward[a, b].lost_frac == pytest.approx(0.4, abs=0.02)
         assert forward[a, c].lost_frac == 0
 
     def test_what_is_cut_on_the_way_is_not_missing(self) -> None:

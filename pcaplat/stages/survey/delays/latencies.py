@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints, distinct
+from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.band import Band
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Pair, Point
@@ -18,7 +18,7 @@ from pcaplat.stages.survey.delays.relations import (
     between,
     spanning_steps,
 )
-from pcaplat.stages.survey.observations import Observations, among
+from pcaplat.stages.survey.observations import Observations, Occasions, occasions, places
 from pcaplat.stages.survey.offload import find_torn, whole_everywhere
 from pcaplat.stages.survey.path_order.routes import Routes, is_along
 
@@ -57,9 +57,8 @@ def fit_bands(
 
     `seen` is what each point saw, and what it saw once.
     """
-    # what is unique by its rhythm has keys of its own
-    keys = [distinct(np.concatenate((one.key, unique.key))) for one, unique in seen]
-    sides = [[routes.side(unique, side) for _, unique in seen] for side in (0, 1)]
+    all_seen = [occasions(one) for one, _ in seen]
+    sides = [[occasions(routes.side(one, side)) for one, _ in seen] for side in (0, 1)]
     bands: tuple[dict[Pair, Band], dict[Pair, Band]] = ({}, {})
     doubtful_ns = [doubtful(some) for some in centres]
     n_seen: tuple[dict[Pair, int], dict[Pair, int]] = ({}, {})
@@ -75,11 +74,14 @@ def fit_bands(
                 residual_ns = residuals(packets, of_ends)
                 is_doubtful = passed_in(packets, of_ends[0], doubtful_ns[side])
                 band = band_of(residual_ns, resolution_ns, is_doubtful)
-                ups, downs = sides[side][up], sides[side][down]
+                of_up, of_down = (
+                    _missing(sides[side][here], all_seen[there], is_torn=is_torn)
+                    for here, there in ((up, down), (down, up))
+                )
                 bands[side][up, down] = replace(
                     band,
-                    lost_frac=_missing(ups, downs.pairs, keys[down], is_torn=is_torn),
-                    phantom_frac=_missing(downs, ups.pairs, keys[up], is_torn=is_torn),
+                    lost_frac=of_up,
+                    phantom_frac=of_down,
                 )
                 n_seen[side][up, down] = len(packets)
     first, second = (_as_elsewhere(*one) for one in zip(bands, n_seen, strict=True))
@@ -132,15 +134,19 @@ def passed_in(both: Shared, up: Centre, doubtful_ns: Ints) -> Bools:
     return is_within(both.t_ns - up.at(both.t_ns), doubtful_ns)
 
 
-def _missing(here: Observations, pairs_there: Ints, keys_there: Ints, *, is_torn: bool) -> float:
-    """Share of the flows' common packets that were seen here, once, and never there.
+def _missing(here: Occasions, there: Occasions, *, is_torn: bool) -> float:
+    """Share of the flows' common packets that were seen here, and more often than there.
 
-    Where TCP is cut or joined between, its data is not missing there, but in other packets: of what
-    can be neither, few packets may be left, so that none missing says little.
+    What was lost, and sent again as it was, is not missing: it was there less often. Where TCP is
+    cut or joined between, its data is not missing there, but in other packets: of what can be
+    neither, few packets may be left, so that none missing says little.
     """
-    is_common = here.are_of(pairs_there) & here.is_directed
+    (first, n), (first_there, n_there) = here, there
+    is_common = first.are_of(first_there.pairs) & first.is_directed
     if is_torn:
-        is_common &= whole_everywhere(here)
-    common = here.key[is_common]
-    n_missing = len(common) - int(among(common, keys_there).sum())
-    return (n_missing + 0.5) / (len(common) + 1) if is_torn else n_missing / max(len(common), 1)
+        is_common &= whole_everywhere(first)
+    at, is_there = places(first.key, first_there.key)
+    n_more = n - np.where(is_there, n_there[at], 0) if len(n_there) else n
+    n_missing = int(np.maximum(n_more, 0)[is_common].sum())
+    n_common = int(n[is_common].sum())
+    return (n_missing + 0.5) / (n_common + 1) if is_torn else n_missing / max(n_common, 1)
