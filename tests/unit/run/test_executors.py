@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -49,8 +50,16 @@ def dask() -> Iterator[Client]:
         yield client
 
 
-def pool() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+@contextmanager
+def pool() -> Iterator[ProcessPoolExecutor]:
+    """Two processes; where one was killed, what waits for it is let go.
+
+    Python before 3.11.5 waits for ever to hand on tasks that fill a pipe (python/cpython#94777).
+    """
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        yield executor
+        if executor._broken:  # noqa: SLF001
+            executor._call_queue._reader.close()  # type: ignore[attr-defined] # noqa: SLF001
 
 
 class Around:
