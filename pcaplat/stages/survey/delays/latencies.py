@@ -74,14 +74,11 @@ def fit_bands(
                 residual_ns = residuals(packets, of_ends)
                 is_doubtful = passed_in(packets, of_ends[0], doubtful_ns[side])
                 band = band_of(residual_ns, resolution_ns, is_doubtful)
-                of_up, of_down = (
-                    _missing(sides[side][here], all_seen[there], is_torn=is_torn)
-                    for here, there in ((up, down), (down, up))
-                )
+                of_up, of_down = sides[side][up], sides[side][down]
                 bands[side][up, down] = replace(
                     band,
-                    lost_frac=of_up,
-                    phantom_frac=of_down,
+                    lost_frac=_missing(of_up, all_seen[down], is_torn=is_torn),
+                    phantom_frac=_missing(of_down, _always(all_seen[up]), is_torn=is_torn),
                 )
                 n_seen[side][up, down] = len(packets)
     first, second = (_as_elsewhere(*one) for one in zip(bands, n_seen, strict=True))
@@ -132,6 +129,15 @@ def doubtful(centres: Sequence[Centre]) -> Ints:
 def passed_in(both: Shared, up: Centre, doubtful_ns: Ints) -> Bools:
     """Which packets passed while some clock was being set."""
     return is_within(both.t_ns - up.at(both.t_ns), doubtful_ns)
+
+
+def _always(seen: Occasions) -> Occasions:
+    """What was seen at all, as if as often as anywhere.
+
+    Of equal packets that leave at once and of which one is late, more seem to arrive than left.
+    """
+    first, n = seen
+    return first, np.full_like(n, np.iinfo(n.dtype).max // 2)
 
 
 def _missing(here: Occasions, there: Occasions, *, is_torn: bool) -> float:
