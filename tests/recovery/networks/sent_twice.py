@@ -104,5 +104,5 @@ class SentTwice:
             request = datagram(there, (40_000, 5_001), ident, data)
             return request, datagram(back, (5_001, 40_000), at % 65_535 + 1, data[:24])
         segment = tcp(there, (40_000, 5_001), seq, 1, data)
-        request = ip(*there, TCP, ident, 64, segment[20:])
+        request = ip(*there, TCP, ident, 64, segment[34:])
         return request, tcp(back, (5_001, 40_000), 1, seq + len(data), b"")
