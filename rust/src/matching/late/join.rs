@@ -121,7 +121,7 @@ impl LateJoin<'_> {
         leftovers.runs.read(&mut |same| {
             for kinship in kinships(at, same) {
                 odds.ask(&kinship);
-                *has_open |= matches!(kinship, Kinship::Slow(_) | Kinship::Several(_));
+                *has_open |= matches!(kinship, Kinship::Slow(_) | Kinship::Several { .. });
                 if let Kinship::Slow(parts) = &kinship {
                     order.add(parts);
                 }
@@ -333,7 +333,7 @@ impl LateJoin<'_> {
             Some(Kinship::Slow(slow)) => Judged::Open {
                 is_likely: self.is_rather_one(&slow),
             },
-            Some(Kinship::Several(_)) if are_all => Judged::Open { is_likely: false },
+            Some(Kinship::Several { .. }) if are_all => Judged::Open { is_likely: false },
             _ => Judged::Apart,
         }
     }

@@ -10,6 +10,7 @@
 pub(crate) mod alone;
 pub(crate) mod clock_steps;
 pub(crate) mod decided;
+pub(crate) mod intervals;
 pub(crate) mod join;
 pub(crate) mod leftover;
 pub(crate) mod leftovers;

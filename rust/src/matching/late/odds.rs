@@ -4,7 +4,8 @@
 //! did not capture the second. How often a packet ID comes again shows in the leftovers themselves:
 //! after a loss, a retransmission, a heartbeat or a script's next round is found in the log of what
 //! was decided. As many as were found, times the share that a point does not capture, look like slow
-//! packets and are none. That share shows in the leftovers too: packets that arrived, and were not
+//! packets and are none; but for those that came again much later than the packet in question would be late
+//! ([`Intervals`]). That share shows in the leftovers too: packets that arrived, and were not
 //! captured where they came from, of IDs that were decided. A late copy of a packet looks so as well, and
 //! tells nothing of losses. Both shares are those of the flow and of all flows together: a flow that is
 //! seldom may be the only one that repeats itself. So is the number of slow packets that is to be
@@ -15,8 +16,9 @@ use crate::matching::resolve::posterior::LEAST_PHANTOM;
 use crate::base::hash::mixed;
 use crate::base::hashed::HashedMap;
 use crate::matching::late::decided::Decided;
+use crate::matching::late::intervals::Intervals;
 use crate::matching::late::leftover::Leftover;
-use crate::matching::late::verdict::{Kinship, is_alone};
+use crate::matching::late::verdict::{Kinship, is_alone, joints};
 use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::Plan;
 
@@ -37,8 +39,8 @@ struct Recurrences {
     leftovers: f64,
     /// Those that end early: what was lost, if it is not slow.
     ended: f64,
-    /// Those of them whose packet ID was seen again.
-    again: f64,
+    /// Those of them whose packet ID was seen again, and when.
+    again: Intervals,
     slow: f64,
     /// The same, alone in the window, of packet IDs that were decided at other times.
     slow_again: f64,
@@ -60,13 +62,36 @@ enum Others {
     Untold,
 }
 
+/// The same, of a packet ID that is asked for.
+#[derive(Clone, Copy, Debug)]
+struct Elsewhere {
+    others: Others,
+    /// When the leftover in question was seen, and how far from that the nearest of the others.
+    aligned_ns: i64,
+    nearest_ns: u64,
+}
+
+impl Elsewhere {
+    fn of(leftover: &Leftover) -> Self {
+        Self {
+            others: Others::Nothing,
+            aligned_ns: leftover.first.aligned_ns,
+            nearest_ns: u64::MAX,
+        }
+    }
+
+    fn is_known(&self) -> bool {
+        self.others != Others::Nothing
+    }
+}
+
 /// What is known of leftovers.
 #[derive(Debug, Default)]
 pub(crate) struct Odds {
     of_flow: HashedMap<Recurrences>,
     all: Recurrences,
     /// What else was seen of packet IDs, of those that are asked for.
-    others: HashedMap<Others>,
+    others: HashedMap<Elsewhere>,
     /// One in so many packet IDs is asked for that may not be of slow packets.
     one_in: u64,
 }
@@ -88,15 +113,15 @@ impl Odds {
         match kinship {
             Kinship::Slow(parts) | Kinship::Reversed(parts) => {
                 for part in parts.iter().take(1) {
-                    self.others.insert(part.first.key, Others::Nothing);
+                    self.others.insert(part.first.key, Elsewhere::of(part));
                     self.of_flow.entry(part.flow_way()).or_default();
                 }
             }
-            Kinship::Alone(one) | Kinship::Several(one) => {
+            Kinship::Alone(one) | Kinship::Several { one, .. } => {
                 // by its frame: a packet ID is another in every run
                 let frame = mixed(one.first.frame.packed().unsigned_abs());
                 if frame.is_multiple_of(self.one_in) {
-                    self.others.insert(one.first.key, Others::Nothing);
+                    self.others.insert(one.first.key, Elsewhere::of(one));
                 }
             }
             Kinship::Moved(_) => {}
@@ -123,7 +148,9 @@ impl Odds {
 
     fn note_others(&mut self, seen: &Decided, others: Others) {
         if let Some(known) = self.others.get_mut(&seen.key) {
-            *known = others.max(*known);
+            known.others = others.max(known.others);
+            let apart_ns = seen.aligned_ns.abs_diff(known.aligned_ns);
+            known.nearest_ns = apart_ns.min(known.nearest_ns);
         }
     }
 
@@ -140,37 +167,42 @@ impl Odds {
             ended: 1.0,
             ..Recurrences::default()
         };
-        let others = self.others.get(&first.first.key);
-        match (others, kinship) {
-            (Some(Others::Nothing), Kinship::Slow(_)) => more.slow = n,
-            (Some(Others::Nothing), _) => more.reversed = n,
-            (_, Kinship::Slow(parts)) if is_alone(plan, parts) => {
-                (more.slow_again, more.again) = (n, 1.0);
-            }
-            _ => more.again = 1.0,
+        let elsewhere = self.others.get(&first.first.key);
+        let again = elsewhere.filter(|elsewhere| elsewhere.is_known());
+        more.again = again.map_or_else(Intervals::default, |one| Intervals::one(one.nearest_ns));
+        match (again, kinship) {
+            (None, Kinship::Slow(_)) => more.slow = n,
+            (None, _) => more.reversed = n,
+            (_, Kinship::Slow(parts)) if is_alone(plan, parts) => more.slow_again = n,
+            _ => {}
         }
         self.add(first, &more);
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
     fn note_other(&mut self, kinship: &Kinship) {
-        let (Kinship::Alone(one) | Kinship::Several(one)) = kinship else {
+        let (one, apart_ns) = match kinship {
+            Kinship::Alone(one) => (one, None),
+            Kinship::Several { one, apart_ns } => (one, Some(*apart_ns)),
+            _ => return,
+        };
+        let Some(elsewhere) = self.others.get(&one.first.key) else {
             return;
         };
-        let Some(others) = self.others.get(&one.first.key) else {
-            return;
-        };
-        let is_several = matches!(kinship, Kinship::Several(_));
-        let is_again = *others != Others::Nothing || is_several;
+        let nearest_ns = elsewhere.is_known().then_some(elsewhere.nearest_ns);
+        let again_ns = [nearest_ns, apart_ns].into_iter().flatten().min();
         let is_end = one.lost.is_some();
         let weight_if = |is_so: bool| if is_so { self.one_in as f64 } else { 0.0 };
-        let more = Recurrences {
+        let mut more = Recurrences {
             leftovers: self.one_in as f64,
             ended: weight_if(is_end),
-            again: weight_if(is_end && is_again),
-            begun: weight_if(!is_end && *others == Others::Decided),
+            begun: weight_if(!is_end && elsewhere.others == Others::Decided),
             ..Recurrences::default()
         };
+        if let Some(again_ns) = again_ns.filter(|_| is_end) {
+            let weight = u32::try_from(self.one_in).unwrap_or(u32::MAX);
+            more.again.add(&Intervals::one(again_ns), weight);
+        }
         self.add(one, &more);
     }
 
@@ -199,11 +231,13 @@ impl Odds {
             return false;
         };
         // one that was decided at another time is no evidence of a route
-        let is_only = self.others.get(&first.first.key) == Some(&Others::Nothing);
+        let elsewhere = self.others.get(&first.first.key);
+        let is_only = elsewhere.is_some_and(|elsewhere| !elsewhere.is_known());
         let Some(of_flow) = self.of_flow.get(&first.flow_way()).filter(|_| is_only) else {
             return false;
         };
-        let n_false = self.n_again(of_flow) * self.most_missed(plan, of_flow, parts);
+        let n_again = self.n_again(of_flow, lateness_ns(parts));
+        let n_false = n_again * self.most_missed(plan, of_flow, parts);
         let expected = self.expected(of_flow, |of| of.reversed);
         n_false <= LIKELY * (of_flow.reversed - 1.0 + expected)
     }
@@ -211,7 +245,7 @@ impl Odds {
     /// The share of leftovers like these that are of two packets; `None` if nothing says so.
     fn false_frac(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
         let first = parts.first()?;
-        let is_again = *self.others.get(&first.first.key)? != Others::Nothing;
+        let is_again = self.others.get(&first.first.key)?.is_known();
         if is_again && !is_alone(plan, parts) {
             return None;
         }
@@ -221,18 +255,18 @@ impl Odds {
             return None;
         }
         let n_like = |of: &Recurrences| if is_again { of.slow_again } else { of.slow };
-        let n_again = if is_again {
-            of_flow.again
-        } else {
-            self.n_again(of_flow)
-        };
+        let n_again = self.n_again(of_flow, lateness_ns(parts));
         let n_false = n_again * self.most_missed(plan, of_flow, parts) + of_flow.reversed;
         Some(n_false / (n_like(of_flow) - 1.0 + self.expected(of_flow, n_like)))
     }
 
-    /// How much of what a flow lost came again.
-    fn n_again(&self, of_flow: &Recurrences) -> f64 {
-        of_flow.again_frac(self.all.again_frac(UNKNOWN)) * of_flow.ended
+    /// How much of what a flow lost came again, not much later than this; with the packet in question, were it lost.
+    fn n_again(&self, of_flow: &Recurrences, late_ns: u64) -> f64 {
+        let all_again = &self.all.again;
+        let soon_frac = (all_again.n_within(late_ns) + UNKNOWN) / (all_again.n() + 1.0);
+        let soon = (late_ns, soon_frac);
+        let of_all = self.all.again_frac(soon, UNKNOWN);
+        of_flow.again_frac(soon, of_all) * (of_flow.n_plain() + 1.0)
     }
 
     /// The largest share that one of the points misses which saw parts of a packet begin.
@@ -260,14 +294,20 @@ impl Odds {
 }
 
 impl Recurrences {
-    /// The share of what was lost whose packet ID comes again; where none did, that of others, the less
-    /// the more are known.
-    fn again_frac(&self, of_others: f64) -> f64 {
-        let n_plain = (self.ended - self.slow - self.reversed).max(0.0);
-        if self.again > 0.0 {
-            return self.again / n_plain.max(self.again);
+    /// The share of what was lost whose packet ID comes again, not much later than this: at least as many of
+    /// those that come again as do of all flows. Where none came again, that of others, the less the more are known.
+    fn again_frac(&self, (late_ns, soon_frac): (u64, f64), of_others: f64) -> f64 {
+        let n_plain = self.n_plain();
+        if self.again.n() > 0.0 {
+            let n_again = f64::max(self.again.n_within(late_ns), self.again.n() * soon_frac);
+            return n_again / n_plain.max(n_again);
         }
         of_others * SELDOM.powf(n_plain.min(ENOUGH))
+    }
+
+    /// Those that are neither slow nor reversed.
+    fn n_plain(&self) -> f64 {
+        (self.ended - self.slow - self.reversed).max(0.0)
     }
 
     /// The share of packets that was not captured where they came from; with that of others, as if
@@ -280,11 +320,17 @@ impl Recurrences {
         self.leftovers += more.leftovers;
         self.ended += more.ended;
         self.begun += more.begun;
-        self.again += more.again;
+        self.again.add(&more.again, 1);
         self.slow += more.slow;
         self.slow_again += more.slow_again;
         self.reversed += more.reversed;
     }
+}
+
+/// How much later than usual a packet would be, or earlier, of which these are the parts.
+fn lateness_ns(parts: &[Leftover]) -> u64 {
+    let apart = joints(parts).map(|(up, down)| down.aligned_ns.abs_diff(up.aligned_ns));
+    apart.max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -369,6 +415,34 @@ mod tests {
         all.push(slow(1000, 7));
         let again: Vec<u64> = (0..50).collect();
         assert!(!is_slow(&odds(&all, &again), 1000, 7));
+    }
+
+    #[test]
+    fn losses_that_come_again_much_later_than_a_packet_is_late_do_not_look_like_it() {
+        const S_NS: i64 = 1_000_000_000;
+        let is_slow = |again_ns: i64| {
+            let mut all: Vec<Kinship> = (0..100)
+                .map(|key| end(key, 7, Some(Lost::default())))
+                .collect();
+            all.extend((1000..1020).map(|key| slow(key, 7)));
+            let mut odds = Odds::new(0);
+            for one in &all {
+                odds.ask(one);
+            }
+            for key in 0..50 {
+                odds.note_decided(&Decided {
+                    key,
+                    flow_way: part(0, 7, 0).flow_way(),
+                    aligned_ns: again_ns,
+                });
+            }
+            for one in &all {
+                odds.note(&plan(), one);
+            }
+            is_slow(&odds, 1000, 7)
+        };
+        assert!(is_slow(S_NS) && is_slow(-S_NS));
+        assert!(!is_slow(2_000_000), "it is late by 1 ms");
     }
 
     #[test]

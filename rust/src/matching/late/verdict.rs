@@ -56,8 +56,8 @@ pub(crate) enum Kinship {
     Moved(Vec<Leftover>),
     /// A single part.
     Alone(Leftover),
-    /// Parts of several packets.
-    Several(Leftover),
+    /// Parts of several packets: one of them, and after what time another came, if that shows.
+    Several { one: Leftover, apart_ns: u64 },
 }
 
 impl Kinship {
@@ -69,8 +69,12 @@ impl Kinship {
             return Some(Self::Alone(first));
         }
         let parts = in_order(plan, parts);
+        let several = Self::Several {
+            one: first,
+            apart_ns: if are_all { apart_ns(&parts) } else { 0 },
+        };
         if !are_all || !are_along_one_way(&at.topology, &parts) {
-            return Some(Self::Several(first));
+            return Some(several);
         }
         if at.steps.explain(plan, &parts) {
             return Some(Self::Moved(parts));
@@ -84,9 +88,21 @@ impl Kinship {
         } else if is_open && n_possible == 0 {
             Self::Reversed(parts)
         } else {
-            Self::Several(first)
+            several
         })
     }
+}
+
+/// The shortest time after which one point saw another of several packets; 0 if none saw two.
+fn apart_ns(parts: &[Leftover]) -> u64 {
+    let seen = parts.iter().map(|part| &part.first);
+    let mut seen: Vec<(u16, i64)> = seen.map(|one| (one.point, one.aligned_ns)).collect();
+    seen.sort_unstable();
+    let apart = seen.windows(2).filter_map(|two| match two {
+        [(point, one_ns), (same, next_ns)] if point == same => Some(next_ns.abs_diff(*one_ns)),
+        _ => None,
+    });
+    apart.min().unwrap_or(0)
 }
 
 /// Parts in the order of the first one's path.
@@ -270,7 +286,7 @@ mod tests {
             Some(Kinship::Moved(_)) => "moved",
             Some(Kinship::Reversed(_)) => "reversed",
             Some(Kinship::Alone(_)) => "alone",
-            Some(Kinship::Several(_)) => "several",
+            Some(Kinship::Several { .. }) => "several",
             None => "nothing",
         }
     }
