@@ -11,7 +11,7 @@ class Band:
     `outside_frac` of them lie outside, `far_frac` by more than half of its width; `reach_ns` are
     the least and the greatest that are to be expected of any packet; `order_kept` is 0 where
     packets of a flow overtake each other as often as residuals alone would have it, and towards 1
-    where they do not. A packet that is alone is the same one up to `usual_ns` later than usual.
+    where they do not.
     """
 
     lo_ns: int
@@ -23,7 +23,6 @@ class Band:
     far_frac: float = 0.0
     reach_ns: Pair = (0, 0)
     order_kept: float = 0.0
-    usual_ns: int = 0
 
 
 @dataclass(frozen=True)

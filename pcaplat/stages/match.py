@@ -9,7 +9,6 @@ within the survey's bands. What is ambiguous is called ambiguous. The work is na
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from pcaplat.model.band import Band
@@ -181,15 +180,12 @@ def _slack_ns(findings: Findings) -> int:
 
 
 def _matrices(findings: Findings, wide_ns: int) -> tuple[list[Band], list[Band]]:
-    n, usual_ns = len(findings.points), usual_window_ns(_all_bands(findings))
-    forward, reverse = (_matrix(bands, n, (usual_ns, wide_ns)) for bands in findings.bands)
+    forward, reverse = (_matrix(bands, len(findings.points), wide_ns) for bands in findings.bands)
     return forward, reverse
 
 
-def _matrix(bands: Mapping[Pair, Band], n: int, window_ns: Pair) -> list[Band]:
+def _matrix(bands: Mapping[Pair, Band], n: int, wide_ns: int) -> list[Band]:
     """Bands by upstream and downstream point; where nothing was seen, what the widest allows."""
-    usual_ns, wide_ns = window_ns
     edge_ns = max((max(-b.lo_ns, b.hi_ns) for b in bands.values()), default=min(wide_ns, 10_000))
-    unseen = Band(-edge_ns, edge_ns, [], usual_ns=usual_ns)
-    seen = {ends: replace(band, usual_ns=usual_window_ns([band])) for ends, band in bands.items()}
-    return [seen.get((up, down), unseen) for up in range(n) for down in range(n)]
+    unseen = Band(-edge_ns, edge_ns, [])
+    return [bands.get((up, down), unseen) for up in range(n) for down in range(n)]

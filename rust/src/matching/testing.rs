@@ -62,7 +62,6 @@ pub(crate) fn path(n: u16) -> Plan {
         lo_ns: -BAND_NS,
         hi_ns: BAND_NS,
         reach_ns: (-BAND_NS, BAND_NS),
-        usual_ns: USUAL_NS,
         ..Band::default()
     };
     let bands = vec![band; usize::from(n) * usize::from(n)];

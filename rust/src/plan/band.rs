@@ -26,8 +26,6 @@ pub struct Band {
     /// 0: packets of a flow overtake each other as often as their residuals alone would have it;
     /// towards 1: they stay in order.
     pub order_kept: f64,
-    /// So much later than usual, a packet that is alone is still one.
-    pub usual_ns: i64,
 }
 
 impl Band {

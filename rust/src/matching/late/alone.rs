@@ -11,9 +11,6 @@ use crate::matching::observation::Observation;
 use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::{Band, Direction, Plan};
 
-/// The jitter of a path without any.
-const LEAST_USUAL_NS: i64 = 100_000;
-
 /// How much earlier and later than usual what is alone at two points is surely of one packet.
 pub(crate) fn alone_within_ns(
     plan: &Plan,
@@ -23,11 +20,10 @@ pub(crate) fn alone_within_ns(
     if plan.phantom_frac(direction, down) <= NO_DOUBT {
         return (plan.wide_ns, plan.wide_ns);
     }
-    // of the jitter between these points alone: another segment may be as jittery as it takes to send again.
-    // Queues make packets late by many times the jitter, and none early
+    // of the jitter between these points alone: another segment may be as jittery as it takes to send again
     let of_band = |band: &Band| {
-        let faster_ns = LEAST_USUAL_NS.saturating_sub(band.near_ns().0);
-        (faster_ns, band.usual_ns)
+        let (least_ns, most_ns) = band.near_ns();
+        (least_ns.saturating_neg(), most_ns)
     };
     let band = plan.band(direction, up, down);
     band.map_or((plan.usual_ns, plan.usual_ns), of_band)
