@@ -8,15 +8,7 @@ import pytest
 import pcaplat
 from pcaplat.model.matched import DecoyCounts, LatePairs
 from pcaplat.model.matches.false_matches import false_matches
-from tests.recovery.simulator.effects import (
-    NAMES,
-    at,
-    base,
-    long_path,
-    together,
-    traffic,
-    weak,
-)
+from tests.recovery.simulator.effects import NAMES, at, base, long_path, together, weak
 from tests.recovery.simulator.outcome import run
 from tests.recovery.simulator.scenario import Scenario
 from tests.recovery.simulator.score import Score
@@ -93,18 +85,6 @@ def test_false_pairs_are_as_many_as_expected(tmp_path: Path) -> None:
     expected, true = (sum(column) for column in zip(*found, strict=True))
     assert true > 5
     assert_within(3, expected, true)
-
-
-@pytest.mark.parametrize(("n_values", "missed_share"), [(30, 0.2), (30, 0.4), (100, 0.4)])
-def test_where_equal_packets_are_rare_within_the_jitter_no_pair_is_false(
-    n_values: int, missed_share: float, tmp_path: Path
-) -> None:
-    """Pairs of two packets are as often early as late: they widen no band."""
-    scenario = missing(n_values, 2, 1, missed_share=missed_share)
-    assert expected_and_true(tmp_path, scenario)[1] == 0
-    dense = traffic(gap_ns=4_000, n_at_once=4)(scenario)
-    (tmp_path / "dense").mkdir()
-    assert expected_and_true(tmp_path / "dense", dense)[1] <= 5
 
 
 @pytest.mark.xfail(reason="of equal packets within the jitter decoys find next to none")

@@ -39,14 +39,11 @@ NEIGHBOURS, FEWEST_NEIGHBOURS = 9, 3
 FAR_NS, FAR_DEVIATIONS = 1_000_000, 30
 """What is farther from the middle than so long, and so many deviations, widens no band,"""
 
-MOST_FAR_FRAC = 0.1
-"""unless more than this share of packets is late rather than early, or early rather than late."""
-
-ALIKE = 2
-"""As many are early as late where neither are so many times the other."""
-
 EXCURSION_KNOTS = 50
-"""A level that goes farther away, and as many deviations, for no more knots is an excursion."""
+"""A level that holds for more knots than these is no excursion."""
+
+MOST_FAR_FRAC = 0.1
+"""unless more than this share of packets is."""
 
 DENSITY_BINS = 1024
 """Bins of a band's density."""
@@ -268,7 +265,7 @@ def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = N
     """
     usual_ns = residual_ns if is_doubtful is None else residual_ns[~is_doubtful]
     usual_ns = usual_ns if 2 * len(usual_ns) > len(residual_ns) else residual_ns
-    near_ns = _near(usual_ns, resolution_ns)
+    near_ns = _near(usual_ns)
     lo, hi = (int(quantile(near_ns, share)) for share in (0.005, 0.995))
     more = (hi - lo) // 2 + 300 + 2 * resolution_ns
     lo, hi = lo - more, hi + more
@@ -289,25 +286,11 @@ def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = N
     )
 
 
-def _near(residual_ns: Ints, resolution_ns: int) -> Ints:
-    """Leave out what is far from the middle, as late packets are, unless that is not seldom.
-
-    Where as many are early as late, they are pairs of two packets: of equal ones, each point
-    captured another. Packets are late by as much more often than early.
-    """
-    later_ns = np.asarray(residual_ns - median(residual_ns), np.float64)
-    far_ns = FAR_DEVIATIONS * max(median(np.abs(later_ns)), resolution_ns)
-    n_late, n_early = _n_beyond(later_ns, far_ns)
-    if max(n_late, n_early) >= ALIKE * min(n_late, n_early):
-        far_ns += FAR_NS
-        n_late, n_early = _n_beyond(later_ns, far_ns)
-    is_seldom = abs(n_late - n_early) <= MOST_FAR_FRAC * len(residual_ns)
-    return residual_ns[np.abs(later_ns) <= far_ns] if is_seldom else residual_ns
-
-
-def _n_beyond(later_ns: Floats, far_ns: float) -> tuple[int, int]:
-    """How many are later by more than this, and how many earlier."""
-    return int(np.sum(later_ns > far_ns)), int(np.sum(later_ns < -far_ns))
+def _near(residual_ns: Ints) -> Ints:
+    """Leave out what is far from the middle, as late packets are, unless that is not seldom."""
+    away_ns = np.abs(residual_ns - median(residual_ns))
+    near_ns = residual_ns[away_ns <= FAR_NS + FAR_DEVIATIONS * median(away_ns)]
+    return near_ns if len(near_ns) >= (1 - MOST_FAR_FRAC) * len(residual_ns) else residual_ns
 
 
 def _density(residual_ns: Ints, edges_ns: Floats, resolution_ns: int) -> Floats:

@@ -11,6 +11,9 @@ use crate::matching::observation::Observation;
 use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::{Band, Direction, Plan};
 
+/// The jitter of a path without any.
+pub(crate) const LEAST_USUAL_NS: i64 = 100_000;
+
 /// How much earlier and later than usual what is alone at two points is surely of one packet.
 pub(crate) fn alone_within_ns(
     plan: &Plan,
@@ -23,7 +26,10 @@ pub(crate) fn alone_within_ns(
     // of the jitter between these points alone: another segment may be as jittery as it takes to send again
     let of_band = |band: &Band| {
         let (least_ns, most_ns) = band.near_ns();
-        (least_ns.saturating_neg(), most_ns)
+        (
+            LEAST_USUAL_NS.saturating_sub(least_ns),
+            LEAST_USUAL_NS.saturating_add(most_ns),
+        )
     };
     let band = plan.band(direction, up, down);
     band.map_or((plan.usual_ns, plan.usual_ns), of_band)
