@@ -3,6 +3,9 @@
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 
+LEAST_ALONE_NS = 100_000
+"""As if a path without jitter had so much."""
+
 
 @dataclass(frozen=True)
 class Band:
@@ -11,7 +14,7 @@ class Band:
     `outside_frac` of them lie outside, `far_frac` by more than half of its width; `reach_ns` are
     the least and the greatest that are to be expected of any packet; `order_kept` is 0 where
     packets of a flow overtake each other as often as residuals alone would have it, and towards 1
-    where they do not.
+    where they do not. What is alone at both points is one packet within `alone_ns` beside the band.
     """
 
     lo_ns: int
@@ -23,6 +26,7 @@ class Band:
     far_frac: float = 0.0
     reach_ns: Pair = (0, 0)
     order_kept: float = 0.0
+    alone_ns: int = LEAST_ALONE_NS
 
 
 @dataclass(frozen=True)

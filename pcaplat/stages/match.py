@@ -11,7 +11,7 @@ within the survey's bands. What is ambiguous is called ambiguous. The work is na
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from pcaplat.model.band import Band
+from pcaplat.model.band import LEAST_ALONE_NS, Band
 from pcaplat.model.blocks import BlockTimes
 from pcaplat.model.files.time_range import TimeRange
 from pcaplat.model.path import Findings
@@ -23,9 +23,6 @@ WIDTHS = 20
 
 MOST_WINDOW_NS = 1 << 61
 """Centuries: sums of windows are still numbers of 64 bits."""
-
-LEAST_USUAL_NS = 100_000
-"""And this much more: the window of a path without jitter."""
 
 LEAST_WINDOW_NS = 2_000_000
 """The same of packets that are looked at together."""
@@ -146,7 +143,7 @@ def _is_torn(findings: Findings, ends: tuple[int, int]) -> bool:
 
 def usual_window_ns(bands: Iterable[Band]) -> int:
     """How long after or before its usual time a unique packet is still taken for the same one."""
-    return min(LEAST_USUAL_NS + _jitter_ns(bands), MOST_WINDOW_NS)
+    return min(LEAST_ALONE_NS + _jitter_ns(bands), MOST_WINDOW_NS)
 
 
 def wide_window_ns(findings: Findings) -> int:

@@ -204,6 +204,13 @@ def occasions(seen: Observations) -> Occasions:
     return seen.at(by_key[starts]), n
 
 
+def come_again_ns(seen: Observations) -> Ints:
+    """How long after each packet one point saw it, or a copy, again: ascending."""
+    by_key = seen.by_key
+    is_same = np.diff(seen.key[by_key]) == 0
+    return np.sort(np.diff(seen.t_ns[by_key])[is_same])
+
+
 def unique_observations(points: list[Observations]) -> list[Observations]:
     """Keep of every point the packets it saw once, copies folded into the first.
 

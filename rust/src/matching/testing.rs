@@ -62,6 +62,7 @@ pub(crate) fn path(n: u16) -> Plan {
         lo_ns: -BAND_NS,
         hi_ns: BAND_NS,
         reach_ns: (-BAND_NS, BAND_NS),
+        alone_ns: 100_000,
         ..Band::default()
     };
     let bands = vec![band; usize::from(n) * usize::from(n)];

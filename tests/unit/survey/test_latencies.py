@@ -103,6 +103,25 @@ def test_the_band_is_the_middle_99_percent_and_half_as_much_on_either_side() -> 
     assert band.hi_ns == 49_500 + (49_500 + 300 + 2_000)
 
 
+def test_pairs_of_two_packets_widen_no_band() -> None:
+    chance = np.random.default_rng(1)
+    packets_ns = chance.exponential(1_000, 7_000).astype(np.int64)
+    pairs_ns = chance.integers(-300_000, 300_000, 3_000)
+    again_ns = np.sort(chance.integers(0, 300_000, 6_000))
+    both_ns = np.append(packets_ns, pairs_ns)
+    band = band_of(both_ns, 1, again_ns=again_ns)
+    assert -20_000 < band.lo_ns < 0 < band.hi_ns < 20_000
+    assert band.outside_frac < 0.01
+    assert band_of(both_ns, 1).hi_ns > 250_000, "no packet comes again"
+    seldom = band_of(both_ns, 1, again_ns=again_ns[::3])
+    assert seldom.hi_ns > 250_000, "too few do"
+    later = band_of(both_ns, 1, again_ns=again_ns + 300_000)
+    assert later.hi_ns > 250_000, "they come again after other times"
+    late_ns = np.append(packets_ns, np.abs(pairs_ns))
+    assert band_of(late_ns, 1, again_ns=again_ns).hi_ns > 250_000, "packets are late"
+    assert band_of(-late_ns, 1, again_ns=again_ns).lo_ns < -250_000, "or early"
+
+
 def test_a_bands_density_is_relative_to_a_uniform_one() -> None:
     residual_ns = np.random.default_rng(3).normal(0, 500, 20_000).astype(np.int64)
     band = band_of(residual_ns, 1)

@@ -39,6 +39,12 @@ NEIGHBOURS, FEWEST_NEIGHBOURS = 9, 3
 FAR_NS, FAR_DEVIATIONS = 1_000_000, 30
 """What is farther from the middle than so long, and so many deviations, widens no band,"""
 
+OF_TWO_DEVIATIONS = np.array((10, 30, 100, 300))
+"""What is farther than so many deviations, early as often as late, is of two packets,"""
+
+LIKELY = 3
+"""where the numbers of both differ by no more than so many standard deviations of chance."""
+
 EXCURSION_KNOTS = 50
 """A level that holds for more knots than these is no excursion."""
 
@@ -54,6 +60,9 @@ LEAST_ALIKE = 32
 MOST_DENSITIES = 128
 """A band has as many densities at most: of more packets, each is shared by more of them."""
 
+
+NEVER = np.zeros(0, np.int64)
+"""No packet comes again."""
 
 NO_OTHERS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 """No packet goes in the other direction."""
@@ -257,14 +266,26 @@ def _moves(others: tuple[Ints, Ints], during: tuple[int, int], by_ns: float) -> 
     return bool(abs(moved_ns - by_ns) < abs(by_ns) / 2)
 
 
-def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = None) -> Band:
+def band_of(
+    residual_ns: Ints,
+    resolution_ns: int,
+    is_doubtful: Bools | None = None,
+    again_ns: Ints = NEVER,
+) -> Band:
     """The band: the middle 99 %, widened by half its width and what stamps leave open.
 
     Packets near the setting of a clock are left out where they are not most: they would make it as
     wide as the step, for all of the time.
+
+    Args:
+        residual_ns: How much later than usual packets arrived.
+        resolution_ns: The coarser one of the two points.
+        is_doubtful: Which of them passed while a clock was being set.
+        again_ns: How long after each packet a point saw another with the same bytes, ascending.
     """
     usual_ns = residual_ns if is_doubtful is None else residual_ns[~is_doubtful]
     usual_ns = usual_ns if 2 * len(usual_ns) > len(residual_ns) else residual_ns
+    usual_ns = _without_two(usual_ns, resolution_ns, again_ns)
     near_ns = _near(usual_ns)
     lo, hi = (int(quantile(near_ns, share)) for share in (0.005, 0.995))
     more = (hi - lo) // 2 + 300 + 2 * resolution_ns
@@ -284,6 +305,28 @@ def band_of(residual_ns: Ints, resolution_ns: int, is_doubtful: Bools | None = N
         far_frac=far_frac,
         reach_ns=reach_ns,
     )
+
+
+def _without_two(residual_ns: Ints, resolution_ns: int, again_ns: Ints) -> Ints:
+    """Leave out pairs of two packets with the same bytes, of which each point saw another.
+
+    They are as often early as late, and one point alone sees at least as many come again after the
+    time between the two. Packets are late more often than early.
+    """
+    later_ns = residual_ns - int(median(residual_ns))
+    away_ns = np.abs(later_ns)
+    limits_ns = OF_TWO_DEVIATIONS * max(median(away_ns), resolution_ns)
+    n_again = np.searchsorted(again_ns, away_ns.max(), "right") - np.searchsorted(
+        again_ns, limits_ns, "right"
+    )
+    n_late, n_early = (
+        (side_ns > limits_ns[:, None]).sum(axis=1) for side_ns in (later_ns, -later_ns)
+    )
+    is_chance = np.abs(n_late - n_early) <= LIKELY * np.sqrt(2 * np.minimum(n_late, n_early))
+    # what is farther is explained too
+    is_told = np.logical_and.accumulate((n_late + n_early <= n_again)[::-1])[::-1]
+    of_two = np.flatnonzero(is_chance & is_told)
+    return residual_ns[away_ns <= limits_ns[of_two[0]]] if len(of_two) else residual_ns
 
 
 def _near(residual_ns: Ints) -> Ints:

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints
-from pcaplat.model.band import Band
+from pcaplat.model.band import LEAST_ALONE_NS, Band
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Pair, Point
 from pcaplat.stages.survey.delays.centres import band_of, by_time, follow, is_within
@@ -18,9 +18,18 @@ from pcaplat.stages.survey.delays.relations import (
     between,
     spanning_steps,
 )
-from pcaplat.stages.survey.observations import Observations, Occasions, occasions, places
+from pcaplat.stages.survey.observations import (
+    Observations,
+    Occasions,
+    come_again_ns,
+    occasions,
+    places,
+)
 from pcaplat.stages.survey.offload import find_torn, whole_everywhere
 from pcaplat.stages.survey.path_order.routes import Routes, is_along
+
+RARE_FRAC = 0.0005
+"""A pair is accepted where no more than this speaks against it."""
 
 
 def fit_centres(
@@ -58,7 +67,9 @@ def fit_bands(
     `seen` is what each point saw, and what it saw once.
     """
     all_seen = [occasions(one) for one, _ in seen]
-    sides = [[occasions(routes.side(one, side)) for one, _ in seen] for side in (0, 1)]
+    by_side = [[routes.side(one, side) for one, _ in seen] for side in (0, 1)]
+    sides = [list(map(occasions, some)) for some in by_side]
+    again_ns = [list(map(come_again_ns, some)) for some in by_side]
     bands: tuple[dict[Pair, Band], dict[Pair, Band]] = ({}, {})
     doubtful_ns = [doubtful(some) for some in centres]
     n_seen: tuple[dict[Pair, int], dict[Pair, int]] = ({}, {})
@@ -73,12 +84,15 @@ def fit_bands(
                 of_ends = centres[side][up], centres[side][down]
                 residual_ns = residuals(packets, of_ends)
                 is_doubtful = passed_in(packets, of_ends[0], doubtful_ns[side])
-                band = band_of(residual_ns, resolution_ns, is_doubtful)
+                of_both_ns = np.sort(np.concatenate([again_ns[side][one] for one in (up, down)]))
+                band = band_of(residual_ns, resolution_ns, is_doubtful, of_both_ns)
                 of_up, of_down = sides[side][up], sides[side][down]
+                n_both = len(by_side[side][up]) + len(by_side[side][down])
                 bands[side][up, down] = replace(
                     band,
                     lost_frac=_missing(of_up, all_seen[down], is_torn=is_torn),
                     phantom_frac=_missing(of_down, _always(all_seen[up]), is_torn=is_torn),
+                    alone_ns=_hardly_again_ns(of_both_ns, n_both),
                 )
                 n_seen[side][up, down] = len(packets)
     first, second = (_as_elsewhere(*one) for one in zip(bands, n_seen, strict=True))
@@ -113,6 +127,12 @@ def _beyond(
             back = by_time(near_back, rest.t_ns, rest.d_ns)
             return follow(near, choice.t_ns, choice.d_ns, back, sign)
     return near
+
+
+def _hardly_again_ns(again_ns: Ints, n: int) -> int:
+    """Within which time hardly any of so many packets come again."""
+    n_rare = int(RARE_FRAC * n)
+    return int(min([LEAST_ALONE_NS, *again_ns[n_rare : n_rare + 1]]))
 
 
 def residuals(both: Shared, centres: tuple[Centre, Centre]) -> Ints:

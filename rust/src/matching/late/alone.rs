@@ -11,14 +11,13 @@ use crate::matching::observation::Observation;
 use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::{Band, Direction, Plan};
 
-/// The jitter of a path without any.
-pub(crate) const LEAST_USUAL_NS: i64 = 100_000;
-
-/// How much earlier and later than usual what is alone at two points is surely of one packet.
+/// How much earlier and later than usual what is alone at two points is surely of one packet. It may be later
+/// by `times_as_late` what whole packets are.
 pub(crate) fn alone_within_ns(
     plan: &Plan,
     direction: Direction,
     (up, down): (u16, u16),
+    times_as_late: i64,
 ) -> (i64, i64) {
     if plan.phantom_frac(direction, down) <= NO_DOUBT {
         return (plan.wide_ns, plan.wide_ns);
@@ -27,8 +26,10 @@ pub(crate) fn alone_within_ns(
     let of_band = |band: &Band| {
         let (least_ns, most_ns) = band.near_ns();
         (
-            LEAST_USUAL_NS.saturating_sub(least_ns),
-            LEAST_USUAL_NS.saturating_add(most_ns),
+            band.alone_ns.saturating_sub(least_ns),
+            most_ns
+                .saturating_mul(times_as_late)
+                .saturating_add(band.alone_ns),
         )
     };
     let band = plan.band(direction, up, down);
@@ -46,7 +47,7 @@ pub(crate) fn alone_anywhere_ns(plan: &Plan) -> i64 {
         let pairs = points().flat_map(move |up| points().map(move |down| (up, down)));
         let along = pairs.filter(is_along);
         along.map(move |ends| {
-            let (early_ns, late_ns) = alone_within_ns(plan, direction, ends);
+            let (early_ns, late_ns) = alone_within_ns(plan, direction, ends, 1);
             early_ns.min(late_ns)
         })
     });
@@ -66,7 +67,7 @@ pub(crate) fn is_one(
         one.directed && !one.evidence.is(Evidence::SHORT) && !one.evidence.is(Evidence::FRAGMENT)
     };
     let (before_ns, after_ns) = if is_whole(up) && is_whole(down) {
-        alone_within_ns(plan, direction, (up.point, down.point))
+        alone_within_ns(plan, direction, (up.point, down.point), 1)
     } else {
         (plan.wide_ns, plan.wide_ns)
     };
@@ -108,11 +109,22 @@ mod tests {
     #[test]
     fn where_some_are_lost_and_some_not_captured_the_odds_of_late_packets_decide() {
         let plan = plan(0.02);
-        let (early_ns, late_ns) = alone_within_ns(&plan, Direction::Forward, (0, 1));
+        let (early_ns, late_ns) = alone_within_ns(&plan, Direction::Forward, (0, 1), 1);
         assert!(is_one_after(&plan, late_ns) && !is_one_after(&plan, late_ns + 1));
         assert!(is_one_after(&plan, -early_ns) && !is_one_after(&plan, -early_ns - 1));
         assert_eq!(alone_anywhere_ns(&plan), early_ns.min(late_ns));
         assert!(early_ns < APART_NS && late_ns < APART_NS);
+    }
+
+    #[test]
+    fn where_packets_come_again_soon_the_band_alone_decides() {
+        let mut plan = plan(0.02);
+        let (early_ns, late_ns) = alone_within_ns(&plan, Direction::Forward, (0, 1), 1);
+        for band in plan.bands.iter_mut().flatten() {
+            band.alone_ns -= 1_000;
+        }
+        let sooner = alone_within_ns(&plan, Direction::Forward, (0, 1), 1);
+        assert_eq!(sooner, (early_ns - 1_000, late_ns - 1_000));
     }
 
     #[test]

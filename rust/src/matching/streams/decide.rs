@@ -1,6 +1,6 @@
 //! The decision about pieces of one stream that were seen about the same time.
 
-use crate::matching::late::alone::{LEAST_USUAL_NS, alone_within_ns};
+use crate::matching::late::alone::alone_within_ns;
 use crate::matching::observation::Observation;
 use crate::matching::streams::byte_set::Span;
 use crate::matching::streams::pairs::{ByteEnd, Pair, PairRules, PairVerdict, common, find, judge};
@@ -192,10 +192,7 @@ impl Batch<'_> {
     /// How much earlier and later than usual bytes at two points surely are of one transmission. Those of a
     /// segment that is cut leave one after another, and where segments are joined, the first wait for the last.
     fn bytes_within_ns(&self, ends: (u16, u16)) -> (i64, i64) {
-        let (early_ns, late_ns) = alone_within_ns(self.plan, self.direction, ends);
-        let jitter_ns = late_ns.saturating_sub(LEAST_USUAL_NS);
-        let late_ns = jitter_ns.saturating_mul(TIMES_AS_LATE);
-        (early_ns, late_ns.saturating_add(LEAST_USUAL_NS))
+        alone_within_ns(self.plan, self.direction, ends, TIMES_AS_LATE)
     }
 
     /// The bytes of a pair that neither side has found elsewhere.
