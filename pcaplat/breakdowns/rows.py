@@ -222,6 +222,7 @@ def lost_span(
         n_judged,
         clustering=segment["lost_spread"],
         n_more=segment["n_maybe_lost"] or 0,
+        n_fewer=segment.get("n_maybe_late") or 0,
     )
     many = replace(few, n=n_judged + (segment["n_undecided"] or 0))
     least, most = (loss_ratio(losses, [blocks]).within for losses in (many, few))

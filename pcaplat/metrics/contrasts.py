@@ -203,14 +203,22 @@ def _losses(measurements: Sequence[Measurement]) -> LossEstimate | None:
     if not losses:
         return None
     n_lost, n = sum(one.n_lost for one in losses), sum(one.n for one in losses)
-    n_more = sum(one.n_more for one in losses)
+    n_more, n_fewer = sum(one.n_more for one in losses), sum(one.n_fewer for one in losses)
     # variances of counts add up
     clustered = sum(one.n_lost * one.clustering for one in losses)
     clustering = clustered / n_lost if n_lost else max(one.clustering for one in losses)
     df = min(one.df for one in losses)
     counts = [(float(one.n_lost), float(one.n)) for one in losses]
     scattered = ScatteredShares(counts) if len(counts) >= LEAST_RUNS else None
-    return LossEstimate(n_lost, n, clustering=clustering, df=df, scattered=scattered, n_more=n_more)
+    return LossEstimate(
+        n_lost,
+        n,
+        clustering=clustering,
+        df=df,
+        scattered=scattered,
+        n_more=n_more,
+        n_fewer=n_fewer,
+    )
 
 
 def difference_of(

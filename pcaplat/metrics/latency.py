@@ -152,8 +152,10 @@ def lost(run: MeasuredRun, query: MetricQuery) -> Answer:
     spreads = [(row["n_lost"] or 1, row.get("lost_spread") or 1.0) for row in rows]
     spread = sum(of * each for of, each in spreads) / sum(of for of, _ in spreads)
     sides = [run.blocks.get((*ends, way)) for way in ways]
-    n_more = sum(row.get("n_maybe_lost") or 0 for row in rows)
-    losses = LossEstimate(n_lost, n, clustering=spread, n_more=n_more)
+    n_more, n_fewer = (
+        sum(row.get(name) or 0 for row in rows) for name in ("n_maybe_lost", "n_maybe_late")
+    )
+    losses = LossEstimate(n_lost, n, clustering=spread, n_more=n_more, n_fewer=n_fewer)
     return loss_ratio(losses, [side for side in sides if side is not None])
 
 

@@ -83,6 +83,7 @@ class UndecidedCounts:
         n: Pairs.
         n_maybe_lost: Packets that may be lost, and are not counted as lost: they, or what seems to
             continue them, may be copies.
+        n_maybe_late: Packets that are counted as lost, and may be late.
         least_sum_ns: The least that they took all together, exact.
         most_sum_ns: The most.
         least_ns: The least that one of them took.
@@ -91,6 +92,7 @@ class UndecidedCounts:
 
     n: int
     n_maybe_lost: int
+    n_maybe_late: int
     least_sum_ns: int
     most_sum_ns: int
     least_ns: int

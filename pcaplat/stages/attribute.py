@@ -118,7 +118,7 @@ class Segments:
         found, n = counts.undecided, counts.n
         n_maybe_lost = self._n_maybe_lost(counts.undecided)
         if not found.n or not n:
-            return Undecided(found.n, n_maybe_lost)
+            return Undecided(found.n, n_maybe_lost, found.n_maybe_late)
         is_exact = self.relation.kind.is_shared
         sum_ns = counts.histogram.sum_ns if is_exact else counts.took_sum_ns
         mean_ns, least_ns, most_ns = (
@@ -132,6 +132,7 @@ class Segments:
         return Undecided(
             found.n,
             n_maybe_lost,
+            found.n_maybe_late,
             (max(mean_ns - least_ns, 0.0), max(most_ns - mean_ns, 0.0)),
             (mean_ns - found.least_ns, found.most_ns - mean_ns),
         )

@@ -20,7 +20,7 @@ class LossEstimate:
     losses), told on `df` degrees of freedom; the interval is that of so many fewer (Korn and
     Graubard 1998). `runs` is what the runs' scatter says, where there are enough, and `scattered`
     what they may scatter by that seldom lose much: the widest of all holds. Of `n`, `n_more` may be
-    lost too, as far as is known.
+    lost too, as far as is known, and `n_fewer` of those lost may not be.
     """
 
     n_lost: int
@@ -30,6 +30,7 @@ class LossEstimate:
     df: float = inf
     scattered: ScatteredShares | None = None
     n_more: int = 0
+    n_fewer: int = 0
 
     @property
     def value(self) -> float:
@@ -49,8 +50,8 @@ class LossEstimate:
     def interval(self, confidence: float) -> tuple[float, float]:
         """Give the interval that holds the truth with this confidence."""
         tail = (1 - confidence) / 2
-        k, most, n = self._worth
-        lo = 0.0 if k == 0 else _native.beta_quantile(k, n - k + 1, tail)
+        least, most, n = self._worth
+        lo = 0.0 if least == 0 else _native.beta_quantile(least, n - least + 1, tail)
         hi = 1.0 if most == n else _native.beta_quantile(most + 1, n - most, 1 - tail)
         if self.runs is None:
             return lo, hi
@@ -61,14 +62,15 @@ class LossEstimate:
 
     @property
     def _worth(self) -> tuple[float, float, float]:
-        """Independent losses that these are worth, the most that may be, and packets."""
-        counts = self.n_lost, min(self.n_lost + self.n_more, self.n), self.n
+        """Independent losses: the fewest that these may be worth, the most, and packets."""
+        n_least = max(self.n_lost - self.n_fewer, 0)
+        counts = n_least, min(self.n_lost + self.n_more, self.n), self.n
         if self.clustering <= 1:
             return counts
         # that they cluster so much is an estimate itself
         known = (t_quantile(TAIL, inf) / t_quantile(TAIL, self.df)) ** 2
-        n_lost, most, n = (count * known / self.clustering for count in counts)
-        return n_lost, most, n
+        least, most, n = (count * known / self.clustering for count in counts)
+        return least, most, n
 
     def p_not_below(self, limit: float) -> float:
         """Give the p-value of "the truth is `limit` or more"."""
@@ -88,16 +90,16 @@ class LossEstimate:
         """Give the p-value of "the truth is `limit` or less"."""
         if limit < 0:
             return 0.0
-        k, _, n = self._worth
-        alone = _native.beta_cdf(k, n - k + 1, min(limit, 1.0)) if k else 1.0
+        least, _, n = self._worth
+        alone = _native.beta_cdf(least, n - least + 1, min(limit, 1.0)) if least else 1.0
         return alone if self.runs is None else max(alone, self.runs.p_not_above(limit))
 
     def normal(self) -> Estimate:
         """Give an estimate that differences can be taken of (Agresti and Caffo 2000)."""
-        k, _, n = self._worth
-        share = (k + 1) / (n + 2)
+        _, _, n = self._worth
+        share = (self.value * n + 1) / (n + 2)
         se = sqrt(share * (1 - share) / (n + 2))
-        bias = self.n_more / self.n
+        bias = max(self.n_more, self.n_fewer) / self.n
         if self.runs is not None and self.runs.se > se:
             return replace(self.runs, bias=max(self.runs.bias, bias))
         return Estimate(self.value, se, inf, bias)

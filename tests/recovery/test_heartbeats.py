@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 START_NS, MS = 1_760_000_000_000_000_000, 1_000_000
 N = 1_000
+LOST, LATE, MISSED = 0.01, 0.02, 0.02
 HOSTS = ("10.1.0.1", "10.2.0.1")
 Timed = list[tuple[int, bytes]]
 
@@ -65,3 +68,45 @@ def test_real_losses_are_told(tmp_path: Path) -> None:
         rows = result.document["segments"]
     for row in rows:
         assert row["lost_lo_frac"] <= 0.02 <= row["lost_hi_frac"] < 0.04
+
+
+@dataclass
+class Rounds:
+    """A script's packets, the same every 3 s: some are lost, some late, and a point misses some."""
+
+    late_ms: tuple[int, int]
+    seed: int
+    n_lost: int = 0
+    took_ns: list[int] = field(default_factory=list)
+
+    def captured(self) -> list[Timed]:
+        """What two points captured."""
+        chance = random.Random(self.seed)  # noqa: S311 - no secret
+        frames = [
+            ip(*HOSTS, UDP, 0, 64, udp((5_000, 6_001), chance.randbytes(30))) for _ in range(30)
+        ]
+        points: list[Timed] = [[], []]
+        for number, (at, frame) in product(range(N // 20), enumerate(frames)):
+            at_ns = START_NS + number * 3_000 * MS + at * 10 * MS
+            is_seen = chance.random() >= MISSED
+            points[0].extend([(at_ns, frame)] * is_seen)
+            took_ns = int(MS / 10 + chance.expovariate(1 / 3_000))
+            took_ns += int(chance.uniform(*self.late_ms) * MS) * (chance.random() < LATE)
+            is_lost = chance.random() < LOST
+            points[1].extend([(at_ns + took_ns, frame)] * (not is_lost))
+            self.n_lost += is_seen and is_lost
+            self.took_ns.extend([took_ns] * (is_seen and not is_lost))
+        return [sorted(point) for point in points]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("late_ms", [(1, 20), (20, 200)])
+def test_late_packets_of_a_round_are_found(
+    late_ms: tuple[int, int], seed: int, tmp_path: Path
+) -> None:
+    rounds = Rounds(late_ms, seed)
+    with pcaplat.merge(saved(rounds.captured(), tmp_path), same_clock=["all"]) as result:
+        row = next(row for row in result.document["segments"] if row["n"])
+    assert (row["n"], row["n_lost"]) == (len(rounds.took_ns), rounds.n_lost)
+    assert row["max_ns"] == max(rounds.took_ns) > late_ms[0] * MS
+    assert row["mean_ns"] == pytest.approx(sum(rounds.took_ns) / len(rounds.took_ns))

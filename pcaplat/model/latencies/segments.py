@@ -87,11 +87,13 @@ class Undecided:
 
     `mean_ns` is by how much the mean of all is less than that of the others, at most, and by how
     much it is more; `single_ns` the same of the quickest of them and the slowest.
-    `n_maybe_lost` packets may be lost that are not counted as lost.
+    `n_maybe_lost` packets may be lost that are not counted as lost, and `n_maybe_late` are counted
+    as lost that may be late.
     """
 
     n: int = 0
     n_maybe_lost: int = 0
+    n_maybe_late: int = 0
     mean_ns: tuple[float, float] = (0.0, 0.0)
     single_ns: tuple[float, float] = (0.0, 0.0)
 

@@ -114,6 +114,7 @@ def _undecided(one: Segment) -> Row:
     row: Row = {
         "n_undecided": one.undecided.n if is_whole else None,
         "n_maybe_lost": one.undecided.n_maybe_lost if is_whole else None,
+        "n_maybe_late": one.undecided.n_maybe_late if is_whole else None,
     }
     names = ("mean_least_ns", "mean_most_ns", "undecided_min_ns", "undecided_max_ns")
     row |= dict.fromkeys(names)

@@ -172,6 +172,17 @@ def test_packets_that_may_be_lost_too_widen_the_loss_upward_only() -> None:
     assert LossEstimate(5, 10, n_more=9).interval(0.95)[1] == 1.0
 
 
+def test_packets_that_may_be_late_widen_the_loss_downward_only() -> None:
+    alone, fewer = LossEstimate(5, 1_000), LossEstimate(5, 1_000, n_fewer=4)
+    assert fewer.value == alone.value
+    assert fewer.interval(0.95)[0] == LossEstimate(1, 1_000).interval(0.95)[0]
+    assert fewer.interval(0.95)[1] == alone.interval(0.95)[1]
+    assert fewer.p_not_above(0.001) == LossEstimate(1, 1_000).p_not_above(0.001)
+    assert fewer.p_not_below(0.01) == alone.p_not_below(0.01)
+    assert fewer.normal().bias == 4 / 1_000
+    assert LossEstimate(5, 10, n_fewer=9).interval(0.95)[0] == 0.0
+
+
 def test_runs_that_scatter_widen_the_loss() -> None:
     alone = LossEstimate(100, 100_000)
     runs = LossEstimate(100, 100_000, across([0.0, 0.0, 0.004, 0.0, 0.001]))

@@ -405,19 +405,23 @@ impl Tally {
         }
     }
 
-    /// Counts what may be a slow packet, or two packets.
-    pub(crate) fn count_doubted(&mut self, up: &Observation, down: &Observation) {
+    /// Counts what may be a slow packet, or two packets, of which the first is counted as lost or not.
+    pub(crate) fn count_doubted(
+        &mut self,
+        (up, down): (&Observation, &Observation),
+        is_lost: bool,
+    ) {
         let Some(crossing) = self.topology.between(up.point, down.point) else {
             return;
         };
         let took_ns = took_ns(&self.plan, up, down);
-        self.count_undecided(crossing, UndecidedTally::one(took_ns));
+        self.count_undecided(crossing, UndecidedTally::one(took_ns, is_lost));
     }
 
     /// The same over the whole path.
-    pub(crate) fn count_doubted_path(&mut self, first: &Observation, last: &Observation) {
-        if self.whole_between((first, last)).is_some() {
-            self.count_doubted(first, last);
+    pub(crate) fn count_doubted_path(&mut self, ends: (&Observation, &Observation), is_lost: bool) {
+        if self.whole_between(ends).is_some() {
+            self.count_doubted(ends, is_lost);
         }
     }
 

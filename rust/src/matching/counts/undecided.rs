@@ -11,6 +11,8 @@ pub struct UndecidedTally {
     /// Packets that may be lost, and are not counted as lost: they, or what seems to continue them, may
     /// be copies.
     pub n_maybe_lost: u64,
+    /// Packets that are counted as lost, and may be late.
+    pub n_maybe_late: u64,
     /// The least that they took all together.
     pub least_sum_ns: i128,
     /// The most.
@@ -22,12 +24,13 @@ pub struct UndecidedTally {
 }
 
 impl UndecidedTally {
-    /// Of one pair that took so long, if it is one.
-    pub(crate) fn one(took_ns: i64) -> Self {
+    /// Of one pair that took so long, if it is one, and if not, is counted as lost or not.
+    pub(crate) fn one(took_ns: i64, is_lost: bool) -> Self {
         let sum_ns = i128::from(took_ns);
         Self {
             n: 1,
-            n_maybe_lost: 1,
+            n_maybe_lost: u64::from(!is_lost),
+            n_maybe_late: u64::from(is_lost),
             least_sum_ns: sum_ns,
             most_sum_ns: sum_ns,
             least_ns: took_ns,
@@ -38,12 +41,13 @@ impl UndecidedTally {
     /// Adds what another group or partition has.
     pub(crate) fn merge(&mut self, other: Self) {
         let n_maybe_lost = self.n_maybe_lost + other.n_maybe_lost;
+        let n_maybe_late = self.n_maybe_late + other.n_maybe_late;
         if self.n == 0 {
             *self = other;
         } else if other.n > 0 {
             self.add(other);
         }
-        self.n_maybe_lost = n_maybe_lost;
+        (self.n_maybe_lost, self.n_maybe_late) = (n_maybe_lost, n_maybe_late);
     }
 
     fn add(&mut self, other: Self) {
@@ -66,10 +70,11 @@ mod tests {
             ..UndecidedTally::default()
         };
         let mut all = UndecidedTally::default();
-        for other in [lost, UndecidedTally::one(7), lost] {
+        let pairs = [false, true].map(|is_lost| UndecidedTally::one(7, is_lost));
+        for other in [[lost, lost], pairs].concat() {
             all.merge(other);
         }
-        assert_eq!((all.n, all.n_maybe_lost), (1, 5));
+        assert_eq!((all.n, all.n_maybe_lost, all.n_maybe_late), (2, 5, 1));
         assert_eq!((all.least_ns, all.most_ns), (7, 7));
     }
 }

@@ -291,7 +291,7 @@ impl LateJoin<'_> {
     ) -> Vec<Vec<Leftover>> {
         let plan = Arc::clone(self.plan);
         let mut found = Vec::new();
-        for mut parts in relatives(&self.at.topology, same) {
+        for mut parts in relatives(&self.at, same) {
             match self.judged(&parts, same.are_all) {
                 Judged::One(slow) => {
                     found.extend(in_time(&plan, &slow).map(<[Leftover]>::to_vec));
@@ -340,11 +340,12 @@ impl LateJoin<'_> {
 
     /// Counts a packet that is not lost, and whose latency is not known.
     fn count_untimed(&mut self, parts: &mut [Leftover]) {
-        for (up, down) in joints(parts) {
-            self.tally.count_doubted(up, down);
+        for ends in joints(parts) {
+            self.tally.count_doubted(ends, false);
         }
         if let [first, .., last] = parts {
-            self.tally.count_doubted_path(&first.first, &last.last);
+            self.tally
+                .count_doubted_path((&first.first, &last.last), false);
         }
         let n_parts = parts.len();
         for (at, part) in parts.iter_mut().enumerate() {
@@ -369,7 +370,7 @@ impl LateJoin<'_> {
             return Ok(());
         }
         leftovers.runs.read(&mut |same| {
-            for parts in relatives(&self.at.topology, same) {
+            for parts in relatives(&self.at, same) {
                 if let Judged::Open { is_likely } = self.judged(&parts, same.are_all) {
                     for ends in pairs_in_number(&self.at, &parts, waits) {
                         self.wait_for_pair(&parts, ends, is_likely);
@@ -404,11 +405,13 @@ impl LateJoin<'_> {
         let (Some(up), Some(down)) = (parts.get(end).copied(), parts.get(beginning)) else {
             return;
         };
-        self.tally.count_doubted(&up.last, &down.first);
-        if !(up.is_single() && down.is_single()) {
-            self.tally.count_doubted_path(&up.first, &down.last);
-        }
         let is_no_loss = is_likely || is_captured(self.plan, &up, down);
+        self.tally
+            .count_doubted((&up.last, &down.first), !is_no_loss);
+        if !(up.is_single() && down.is_single()) {
+            self.tally
+                .count_doubted_path((&up.first, &down.last), !is_no_loss);
+        }
         for at in [end, beginning] {
             if let Some(part) = parts.get_mut(at).filter(|_| is_likely) {
                 part.first.evidence.add(Evidence::SLOW_OR_TWO);
@@ -427,7 +430,7 @@ fn is_captured(plan: &Plan, up: &Leftover, down: &Leftover) -> bool {
 
 /// What the leftovers of one packet ID are.
 fn kinships(at: &Surveyed<'_>, same: &SameKey<'_, N_VALUES>) -> Vec<Kinship> {
-    let groups = relatives(&at.topology, same).into_iter();
+    let groups = relatives(at, same).into_iter();
     let told = groups.filter_map(|parts| Kinship::of(at, &parts, same.are_all));
     told.collect()
 }

@@ -3,17 +3,17 @@
 //!
 //! A partition leaves trajectories that end early or begin late ([`leftovers`]), sorted by packet ID
 //! in runs on disk, and logs the IDs of all others ([`decided`]). When all partitions are done,
-//! [`join`] pairs the leftovers whose ID occurs once at each point of the whole capture, where a slow
-//! packet explains them far better than two packets do ([`odds`]). What is left then is lost if the
+//! [`join`] pairs the leftovers whose ID occurs once at each point of the whole capture, or of one of
+//! its occasions ([`occasions`]), where a slow packet explains them far better than two packets do ([`odds`]). What is left then is lost if the
 //! waiting time of its segment ([`waiting`]) had passed before the captures ended.
 
 pub(crate) mod alone;
 pub(crate) mod clock_steps;
 pub(crate) mod decided;
-pub(crate) mod intervals;
 pub(crate) mod join;
 pub(crate) mod leftover;
 pub(crate) mod leftovers;
+pub(crate) mod occasions;
 pub(crate) mod odds;
 pub(crate) mod order;
 pub(crate) mod outcomes;

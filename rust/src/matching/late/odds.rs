@@ -11,13 +11,18 @@
 //! seldom may be the only one that repeats itself. So is the number of slow packets that is to be
 //! expected, in which the two leftovers in question do not count for themselves.
 
+mod elsewhere;
+mod intervals;
+
 use crate::matching::resolve::posterior::LEAST_PHANTOM;
 
 use crate::base::hash::mixed;
 use crate::base::hashed::HashedMap;
 use crate::matching::late::decided::Decided;
-use crate::matching::late::intervals::Intervals;
 use crate::matching::late::leftover::Leftover;
+use crate::matching::late::occasions::MUCH;
+use crate::matching::late::odds::elsewhere::{Elsewhere, Others};
+use crate::matching::late::odds::intervals::Intervals;
 use crate::matching::late::verdict::{Kinship, is_alone, joints};
 use crate::matching::resolve::posterior::NO_DOUBT;
 use crate::plan::Plan;
@@ -42,47 +47,13 @@ struct Recurrences {
     /// Those of them whose packet ID was seen again, and when.
     again: Intervals,
     slow: f64,
-    /// The same, alone in the window, of packet IDs that were decided at other times.
+    /// The same, of packet IDs that were decided at other times, much farther away.
     slow_again: f64,
     reversed: f64,
     /// Those that begin late, of packet IDs that were decided.
     begun: f64,
     /// Packets that were decided.
     decided: f64,
-}
-
-/// What was seen of a packet ID besides its leftovers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Others {
-    #[default]
-    Nothing,
-    /// Packets that were decided.
-    Decided,
-    /// What cannot be told. A part that begins late may be of one of them.
-    Untold,
-}
-
-/// The same, of a packet ID that is asked for.
-#[derive(Clone, Copy, Debug)]
-struct Elsewhere {
-    others: Others,
-    /// When the leftover in question was seen, and how far from that the nearest of the others.
-    aligned_ns: i64,
-    nearest_ns: u64,
-}
-
-impl Elsewhere {
-    fn of(leftover: &Leftover) -> Self {
-        Self {
-            others: Others::Nothing,
-            aligned_ns: leftover.first.aligned_ns,
-            nearest_ns: u64::MAX,
-        }
-    }
-
-    fn is_known(&self) -> bool {
-        self.others != Others::Nothing
-    }
 }
 
 /// What is known of leftovers.
@@ -113,7 +84,7 @@ impl Odds {
         match kinship {
             Kinship::Slow(parts) | Kinship::Reversed(parts) => {
                 for part in parts.iter().take(1) {
-                    self.others.insert(part.first.key, Elsewhere::of(part));
+                    self.ask_of(part);
                     self.of_flow.entry(part.flow_way()).or_default();
                 }
             }
@@ -121,11 +92,23 @@ impl Odds {
                 // by its frame: a packet ID is another in every run
                 let frame = mixed(one.first.frame.packed().unsigned_abs());
                 if frame.is_multiple_of(self.one_in) {
-                    self.others.insert(one.first.key, Elsewhere::of(one));
+                    self.ask_of(one);
                 }
             }
             Kinship::Moved(_) => {}
         }
+    }
+
+    fn ask_of(&mut self, one: &Leftover) {
+        let asked = self.others.entry(one.first.key);
+        asked
+            .and_modify(|others| others.add(one))
+            .or_insert_with(|| Elsewhere::of(one));
+    }
+
+    fn elsewhere(&self, one: &Leftover) -> Option<&Elsewhere> {
+        let others = self.others.get(&one.first.key)?;
+        Some(others.of_leftover(one))
     }
 
     pub(crate) fn is_asked(&self) -> bool {
@@ -148,9 +131,7 @@ impl Odds {
 
     fn note_others(&mut self, seen: &Decided, others: Others) {
         if let Some(known) = self.others.get_mut(&seen.key) {
-            known.others = others.max(known.others);
-            let apart_ns = seen.aligned_ns.abs_diff(known.aligned_ns);
-            known.nearest_ns = apart_ns.min(known.nearest_ns);
+            known.note(seen.aligned_ns, others);
         }
     }
 
@@ -167,13 +148,15 @@ impl Odds {
             ended: 1.0,
             ..Recurrences::default()
         };
-        let elsewhere = self.others.get(&first.first.key);
+        let elsewhere = self.elsewhere(first);
         let again = elsewhere.filter(|elsewhere| elsewhere.is_known());
         more.again = again.map_or_else(Intervals::default, |one| Intervals::one(one.nearest_ns));
         match (again, kinship) {
             (None, Kinship::Slow(_)) => more.slow = n,
             (None, _) => more.reversed = n,
-            (_, Kinship::Slow(parts)) if is_alone(plan, parts) => more.slow_again = n,
+            (Some(again), Kinship::Slow(parts)) if is_apart(plan, parts, again) => {
+                more.slow_again = n;
+            }
             _ => {}
         }
         self.add(first, &more);
@@ -186,7 +169,7 @@ impl Odds {
             Kinship::Several { one, apart_ns } => (one, Some(*apart_ns)),
             _ => return,
         };
-        let Some(elsewhere) = self.others.get(&one.first.key) else {
+        let Some(elsewhere) = self.elsewhere(one) else {
             return;
         };
         let nearest_ns = elsewhere.is_known().then_some(elsewhere.nearest_ns);
@@ -231,7 +214,7 @@ impl Odds {
             return false;
         };
         // one that was decided at another time is no evidence of a route
-        let elsewhere = self.others.get(&first.first.key);
+        let elsewhere = self.elsewhere(first);
         let is_only = elsewhere.is_some_and(|elsewhere| !elsewhere.is_known());
         let Some(of_flow) = self.of_flow.get(&first.flow_way()).filter(|_| is_only) else {
             return false;
@@ -245,8 +228,9 @@ impl Odds {
     /// The share of leftovers like these that are of two packets; `None` if nothing says so.
     fn false_frac(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
         let first = parts.first()?;
-        let is_again = self.others.get(&first.first.key)?.is_known();
-        if is_again && !is_alone(plan, parts) {
+        let elsewhere = self.elsewhere(first)?;
+        let is_again = elsewhere.is_known();
+        if is_again && !is_apart(plan, parts, elsewhere) {
             return None;
         }
         let of_flow = self.of_flow.get(&first.flow_way())?;
@@ -327,6 +311,12 @@ impl Recurrences {
     }
 }
 
+/// Whether others of their packet ID were much farther away than parts of a packet would be late.
+fn is_apart(plan: &Plan, parts: &[Leftover], elsewhere: &Elsewhere) -> bool {
+    let far_ns = lateness_ns(parts).saturating_mul(MUCH);
+    is_alone(plan, parts) || elsewhere.nearest_ns > far_ns
+}
+
 /// How much later than usual a packet would be, or earlier, of which these are the parts.
 fn lateness_ns(parts: &[Leftover]) -> u64 {
     let apart = joints(parts).map(|(up, down)| down.aligned_ns.abs_diff(up.aligned_ns));
@@ -341,6 +331,9 @@ mod tests {
     use crate::matching::streams::Lost;
     use crate::matching::testing::{observation, path};
     use crate::plan::Direction;
+    use std::ops::Range;
+
+    const S_NS: i64 = 1_000_000_000;
 
     /// The second point of a path misses one in a hundred packets.
     fn plan() -> Plan {
@@ -417,32 +410,39 @@ mod tests {
         assert!(!is_slow(&odds(&all, &again), 1000, 7));
     }
 
+    /// Whether a packet late by 1 ms is slow, where some packet IDs were decided after so long.
+    fn is_slow_if(again: Range<u64>, again_ns: i64) -> bool {
+        let mut all: Vec<Kinship> = (0..100)
+            .map(|key| end(key, 7, Some(Lost::default())))
+            .collect();
+        all.extend((1000..1020).map(|key| slow(key, 7)));
+        let mut odds = Odds::new(0);
+        for one in &all {
+            odds.ask(one);
+        }
+        for key in again {
+            odds.note_decided(&Decided {
+                key,
+                flow_way: part(0, 7, 0).flow_way(),
+                aligned_ns: again_ns,
+            });
+        }
+        for one in &all {
+            odds.note(&plan(), one);
+        }
+        is_slow(&odds, 1000, 7)
+    }
+
     #[test]
     fn losses_that_come_again_much_later_than_a_packet_is_late_do_not_look_like_it() {
-        const S_NS: i64 = 1_000_000_000;
-        let is_slow = |again_ns: i64| {
-            let mut all: Vec<Kinship> = (0..100)
-                .map(|key| end(key, 7, Some(Lost::default())))
-                .collect();
-            all.extend((1000..1020).map(|key| slow(key, 7)));
-            let mut odds = Odds::new(0);
-            for one in &all {
-                odds.ask(one);
-            }
-            for key in 0..50 {
-                odds.note_decided(&Decided {
-                    key,
-                    flow_way: part(0, 7, 0).flow_way(),
-                    aligned_ns: again_ns,
-                });
-            }
-            for one in &all {
-                odds.note(&plan(), one);
-            }
-            is_slow(&odds, 1000, 7)
-        };
-        assert!(is_slow(S_NS) && is_slow(-S_NS));
-        assert!(!is_slow(2_000_000), "it is late by 1 ms");
+        assert!(is_slow_if(0..50, S_NS) && is_slow_if(0..50, -S_NS));
+        assert!(!is_slow_if(0..50, 2_000_000), "it is late by 1 ms");
+    }
+
+    #[test]
+    fn a_packet_that_comes_again_much_later_may_be_slow() {
+        assert!(is_slow_if(1000..1020, S_NS) && is_slow_if(1000..1020, -S_NS));
+        assert!(!is_slow_if(1000..1020, 1_500_000), "it is late by 1 ms");
     }
 
     #[test]

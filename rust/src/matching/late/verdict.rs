@@ -3,6 +3,7 @@
 use crate::matching::evidence::Evidence;
 use crate::matching::late::clock_steps::ClockSteps;
 use crate::matching::late::leftover::{Leftover, N_VALUES};
+use crate::matching::late::occasions::occasions;
 use crate::matching::late::shortest::{ShortestRoutes, can_follow};
 use crate::matching::late::sorted_runs::SameKey;
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
@@ -115,8 +116,24 @@ fn in_order(plan: &Plan, parts: &[Leftover]) -> Vec<Leftover> {
 }
 
 /// Leftovers of one packet ID, those together that may be one packet: of a packet with several receivers,
-/// what one branch misses, and what came behind that branch.
-pub(crate) fn relatives(topology: &Topology, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Leftover>> {
+/// what one branch misses, and what came behind that branch; of one that comes again, what is near in time.
+pub(crate) fn relatives(at: &Surveyed<'_>, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Leftover>> {
+    let groups = of_branches(&at.topology, same);
+    if !same.are_all {
+        return groups;
+    }
+    groups
+        .into_iter()
+        .flat_map(|parts| occasions(parts, at.plan.n_points(), |some| may_be_parts(at, some)))
+        .collect()
+}
+
+/// Whether parts may be one packet by where they were seen.
+fn may_be_parts(at: &Surveyed<'_>, some: &[Leftover]) -> bool {
+    are_along_one_way(&at.topology, &in_order(at.plan, some))
+}
+
+fn of_branches(topology: &Topology, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Leftover>> {
     let parts = same.records.iter().map(Leftover::from_record);
     let (branches, mut rest): (Vec<_>, Vec<_>) = parts.partition(|one| one.branch.is_some());
     let mut found = Vec::with_capacity(branches.len() + 1);
@@ -278,7 +295,7 @@ mod tests {
         };
         let plan = path(4);
         let at = Surveyed::of(&plan);
-        let Some(parts) = relatives(&at.topology, &same).pop() else {
+        let Some(parts) = relatives(&at, &same).pop() else {
             return "nothing";
         };
         match Kinship::of(&at, &parts, same.are_all) {

@@ -124,6 +124,7 @@ fn bounds(group: &[Instant], is_exact: bool) -> UndecidedTally {
     UndecidedTally {
         n: n as u64,
         n_maybe_lost: 0,
+        n_maybe_late: 0,
         least_sum_ns: if is_exact {
             least_sum_ns.max(0)
         } else {
@@ -193,6 +194,7 @@ impl LeftEnds {
         UndecidedTally {
             n: 1,
             n_maybe_lost: 1,
+            n_maybe_late: 0,
             least_sum_ns: i128::from(least_ns),
             most_sum_ns: i128::from(most_ns),
             least_ns,
