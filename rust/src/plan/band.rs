@@ -23,7 +23,8 @@ pub struct Band {
     /// The least and the greatest residual that is to be expected of any packet; both 0 where none
     /// was seen.
     pub reach_ns: (i64, i64),
-    /// Within this time more, what is alone at either point is one packet: hardly any come again so soon.
+    /// Within this time more, what is alone at either point is one packet: hardly any come again so soon, and
+    /// are missed before.
     pub alone_ns: i64,
     /// 0: packets of a flow overtake each other as often as their residuals alone would have it;
     /// towards 1: they stay in order.

@@ -7,9 +7,11 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from pcaplat.model.band import LEAST_ALONE_NS
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.stages.survey import survey
 from pcaplat.stages.survey.delays.centres import band_of, fit_centre, follow
+from pcaplat.stages.survey.delays.latencies import alone_ns
 from pcaplat.stages.survey.observations import Observations
 from tests.support.samples import START_NS, Walk, Watcher
 
@@ -251,3 +253,12 @@ def test_what_passes_while_the_near_clock_is_set_tells_nothing() -> None:
     d_ns = np.full(len(T_NS), 7_000, np.int64)
     d_ns[1_000:1_201] += 500_000
     assert np.all(follow(near, T_NS, d_ns).at(T_NS) == 7_000)
+
+
+def test_what_is_alone_is_one_packet_while_hardly_any_come_again_and_are_missed() -> None:
+    again_ns = np.arange(1, 1_001) * 10
+    assert alone_ns(again_ns, 10_000, phantom_frac=0.01) == 10 * (0.0005 / 0.01 * 10_000 + 1)
+    assert alone_ns(again_ns, 10_000, phantom_frac=0.1) == 10 * (0.0005 / 0.1 * 10_000 + 1)
+    assert alone_ns(again_ns, 10_000, phantom_frac=0.0) == LEAST_ALONE_NS
+    assert alone_ns(again_ns[:0], 10_000, phantom_frac=0.1) == LEAST_ALONE_NS
+    assert alone_ns(again_ns + LEAST_ALONE_NS, 10, phantom_frac=0.1) == LEAST_ALONE_NS

@@ -88,11 +88,12 @@ def fit_bands(
                 band = band_of(residual_ns, resolution_ns, is_doubtful, of_both_ns)
                 of_up, of_down = sides[side][up], sides[side][down]
                 n_both = len(by_side[side][up]) + len(by_side[side][down])
+                phantom_frac = _missing(of_down, _always(all_seen[up]), is_torn=is_torn)
                 bands[side][up, down] = replace(
                     band,
                     lost_frac=_missing(of_up, all_seen[down], is_torn=is_torn),
-                    phantom_frac=_missing(of_down, _always(all_seen[up]), is_torn=is_torn),
-                    alone_ns=_hardly_again_ns(of_both_ns, n_both),
+                    phantom_frac=phantom_frac,
+                    alone_ns=alone_ns(of_both_ns, n_both, phantom_frac),
                 )
                 n_seen[side][up, down] = len(packets)
     first, second = (_as_elsewhere(*one) for one in zip(bands, n_seen, strict=True))
@@ -129,9 +130,9 @@ def _beyond(
     return near
 
 
-def _hardly_again_ns(again_ns: Ints, n: int) -> int:
-    """Within which time hardly any of so many packets come again."""
-    n_rare = int(RARE_FRAC * n)
+def alone_ns(again_ns: Ints, n: int, phantom_frac: float) -> int:
+    """Within which time hardly any of so many packets come again and are missed before."""
+    n_rare = int(RARE_FRAC * n / max(phantom_frac, RARE_FRAC))
     return int(min([LEAST_ALONE_NS, *again_ns[n_rare : n_rare + 1]]))
 
 

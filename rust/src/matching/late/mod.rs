@@ -4,8 +4,9 @@
 //! A partition leaves trajectories that end early or begin late ([`leftovers`]), sorted by packet ID
 //! in runs on disk, and logs the IDs of all others ([`decided`]). When all partitions are done,
 //! [`join`] pairs the leftovers whose ID occurs once at each point of the whole capture, or of one of
-//! its occasions ([`occasions`]), where a slow packet explains them far better than two packets do ([`odds`]). What is left then is lost if the
-//! waiting time of its segment ([`waiting`]) had passed before the captures ended.
+//! its occasions ([`occasions`]), where a slow packet explains them far better than two packets do
+//! ([`odds`]). What is left then is lost if the waiting time of its segment ([`waiting`]) had passed
+//! before the captures ended.
 
 pub(crate) mod alone;
 pub(crate) mod clock_steps;
