@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,6 +15,10 @@ from pcaplat.stages.survey.delays.centres import band_of, fit_centre, follow
 from pcaplat.stages.survey.delays.latencies import alone_ns
 from pcaplat.stages.survey.observations import Observations
 from tests.support.samples import START_NS, Walk, Watcher
+
+if TYPE_CHECKING:
+    from pcaplat.model.arrays import Ints
+    from pcaplat.model.points import Pair
 
 T_NS = START_NS + np.arange(3000, dtype=np.int64) * 1_000_000
 
@@ -111,17 +116,21 @@ def test_pairs_of_two_packets_widen_no_band() -> None:
     pairs_ns = chance.integers(-300_000, 300_000, 3_000)
     again_ns = np.sort(chance.integers(0, 300_000, 6_000))
     both_ns = np.append(packets_ns, pairs_ns)
-    band = band_of(both_ns, 1, again_ns=again_ns)
-    assert -20_000 < band.lo_ns < 0 < band.hi_ns < 20_000
-    assert band.outside_frac < 0.01
+
+    def edges_ns(residual_ns: Ints, one_ns: Ints, other_ns: Ints, missed: float = 0.5) -> Pair:
+        band = band_of(residual_ns, 1, again_ns=(one_ns, other_ns), missed_frac=missed)
+        assert band.outside_frac < 0.01
+        return band.lo_ns, band.hi_ns
+
+    lo_ns, hi_ns = edges_ns(both_ns, again_ns, again_ns)
+    assert -20_000 < lo_ns < 0 < hi_ns < 20_000
     assert band_of(both_ns, 1).hi_ns > 250_000, "no packet comes again"
-    seldom = band_of(both_ns, 1, again_ns=again_ns[::3])
-    assert seldom.hi_ns > 250_000, "too few do"
-    later = band_of(both_ns, 1, again_ns=again_ns + 300_000)
-    assert later.hi_ns > 250_000, "they come again after other times"
+    assert edges_ns(both_ns, again_ns, again_ns[::3])[1] > 250_000, "too few do at a point"
+    assert edges_ns(both_ns, again_ns, again_ns + 300_000)[1] > 250_000, "after other times"
+    assert edges_ns(both_ns, again_ns, again_ns, 0.1)[1] > 250_000, "points miss too few"
     late_ns = np.append(packets_ns, np.abs(pairs_ns))
-    assert band_of(late_ns, 1, again_ns=again_ns).hi_ns > 250_000, "packets are late"
-    assert band_of(-late_ns, 1, again_ns=again_ns).lo_ns < -250_000, "or early"
+    assert edges_ns(late_ns, again_ns, again_ns)[1] > 250_000, "packets are late"
+    assert edges_ns(-late_ns, again_ns, again_ns)[0] < -250_000, "or early"
 
 
 def test_a_bands_density_is_relative_to_a_uniform_one() -> None:

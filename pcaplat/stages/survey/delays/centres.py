@@ -270,7 +270,8 @@ def band_of(
     residual_ns: Ints,
     resolution_ns: int,
     is_doubtful: Bools | None = None,
-    again_ns: Ints = NEVER,
+    again_ns: tuple[Ints, Ints] = (NEVER, NEVER),
+    missed_frac: float = 0.0,
 ) -> Band:
     """The band: the middle 99 %, widened by half its width and what stamps leave open.
 
@@ -281,11 +282,12 @@ def band_of(
         residual_ns: How much later than usual packets arrived.
         resolution_ns: The coarser one of the two points.
         is_doubtful: Which of them passed while a clock was being set.
-        again_ns: How long after each packet a point saw another with the same bytes, ascending.
+        again_ns: Of each point, how long after a packet it saw the same bytes again, ascending.
+        missed_frac: Share of packets that one of the two did not see.
     """
     usual_ns = residual_ns if is_doubtful is None else residual_ns[~is_doubtful]
     usual_ns = usual_ns if 2 * len(usual_ns) > len(residual_ns) else residual_ns
-    usual_ns = _without_two(usual_ns, resolution_ns, again_ns)
+    usual_ns = _without_two(usual_ns, resolution_ns, again_ns, missed_frac)
     near_ns = _near(usual_ns)
     lo, hi = (int(quantile(near_ns, share)) for share in (0.005, 0.995))
     more = (hi - lo) // 2 + 300 + 2 * resolution_ns
@@ -307,24 +309,26 @@ def band_of(
     )
 
 
-def _without_two(residual_ns: Ints, resolution_ns: int, again_ns: Ints) -> Ints:
+def _without_two(
+    residual_ns: Ints, resolution_ns: int, again_ns: tuple[Ints, Ints], missed_frac: float
+) -> Ints:
     """Leave out pairs of two packets with the same bytes, of which each point saw another.
 
-    They are as often early as late, and one point alone sees at least as many come again after the
-    time between the two. Packets are late more often than early.
+    They are as often early as late, and packets are late more often. Both points see packets come
+    again after the time between the two, and of so many, one of them misses enough.
     """
     later_ns = residual_ns - int(median(residual_ns))
     away_ns = np.abs(later_ns)
     limits_ns = OF_TWO_DEVIATIONS * max(median(away_ns), resolution_ns)
-    n_again = np.searchsorted(again_ns, away_ns.max(), "right") - np.searchsorted(
-        again_ns, limits_ns, "right"
-    )
+    within_ns = [some_ns[some_ns <= away_ns.max()] for some_ns in again_ns]
+    n_again = np.min([(some_ns > limits_ns[:, None]).sum(axis=1) for some_ns in within_ns], axis=0)
+    n_most = len(again_ns) * missed_frac * n_again
     n_late, n_early = (
         (side_ns > limits_ns[:, None]).sum(axis=1) for side_ns in (later_ns, -later_ns)
     )
     is_chance = np.abs(n_late - n_early) <= LIKELY * np.sqrt(2 * np.minimum(n_late, n_early))
     # what is farther is explained too
-    is_told = np.logical_and.accumulate((n_late + n_early <= n_again)[::-1])[::-1]
+    is_told = np.logical_and.accumulate((n_late + n_early <= n_most)[::-1])[::-1]
     of_two = np.flatnonzero(is_chance & is_told)
     return residual_ns[away_ns <= limits_ns[of_two[0]]] if len(of_two) else residual_ns
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +11,7 @@ from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.band import LEAST_ALONE_NS, Band
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Pair, Point
+from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.centres import band_of, by_time, follow, is_within
 from pcaplat.stages.survey.delays.relations import (
     NOTHING_SHARED,
@@ -67,37 +69,75 @@ def fit_bands(
     `seen` is what each point saw, and what it saw once.
     """
     all_seen = [occasions(one) for one, _ in seen]
-    by_side = [[routes.side(one, side) for one, _ in seen] for side in (0, 1)]
-    sides = [list(map(occasions, some)) for some in by_side]
-    again_ns = [list(map(come_again_ns, some)) for some in by_side]
+    ways = [
+        OneWay(some, [routes.side(one, side) for one, _ in seen])
+        for side, some in enumerate(centres)
+    ]
     bands: tuple[dict[Pair, Band], dict[Pair, Band]] = ({}, {})
-    doubtful_ns = [doubtful(some) for some in centres]
     n_seen: tuple[dict[Pair, int], dict[Pair, int]] = ({}, {})
     for near, far in (ends for component in components for ends in combinations(component, 2)):
         resolution_ns = int(max(points[near].resolution_ns, points[far].resolution_ns))
         is_torn = bool(find_torn([(near, far)], [unique for _, unique in seen]))
         for up, down in ((near, far), (far, near)):
             goes = routes.going(between(relations, up, down), (up, down))
+            of_both = all_seen[up], all_seen[down]
             for side, packets in enumerate(goes):
                 if not len(packets):
                     continue
-                of_ends = centres[side][up], centres[side][down]
-                residual_ns = residuals(packets, of_ends)
-                is_doubtful = passed_in(packets, of_ends[0], doubtful_ns[side])
-                of_both_ns = np.sort(np.concatenate([again_ns[side][one] for one in (up, down)]))
-                band = band_of(residual_ns, resolution_ns, is_doubtful, of_both_ns)
-                of_up, of_down = sides[side][up], sides[side][down]
-                n_both = len(by_side[side][up]) + len(by_side[side][down])
-                phantom_frac = _missing(of_down, _always(all_seen[up]), is_torn=is_torn)
-                bands[side][up, down] = replace(
-                    band,
-                    lost_frac=_missing(of_up, all_seen[down], is_torn=is_torn),
-                    phantom_frac=phantom_frac,
-                    alone_ns=alone_ns(of_both_ns, n_both, phantom_frac),
-                )
+                shares = ways[side].missing((up, down), of_both, is_torn=is_torn)
+                band = ways[side].band(packets, (up, down), shares, resolution_ns)
+                bands[side][up, down] = band
                 n_seen[side][up, down] = len(packets)
     first, second = (_as_elsewhere(*one) for one in zip(bands, n_seen, strict=True))
     return first, second
+
+
+@dataclass(frozen=True)
+class OneWay:
+    """What each point saw that goes forward along its route, or in reverse, and the centres."""
+
+    centres: Sequence[Centre]
+    seen: Sequence[Observations]
+
+    @cached_property
+    def _occasions(self) -> list[Occasions]:
+        return list(map(occasions, self.seen))
+
+    @cached_property
+    def _again_ns(self) -> list[Ints]:
+        return list(map(come_again_ns, self.seen))
+
+    @cached_property
+    def _doubtful_ns(self) -> Ints:
+        return doubtful(self.centres)
+
+    def missing(
+        self, ends: Pair, all_seen: tuple[Occasions, Occasions], *, is_torn: bool
+    ) -> tuple[float, float]:
+        """Shares that the downstream point does not see, and that the upstream one did not."""
+        (up, down), (at_up, at_down) = ends, all_seen
+        return (
+            _missing(self._occasions[up], at_down, is_torn=is_torn),
+            _missing(self._occasions[down], _always(at_up), is_torn=is_torn),
+        )
+
+    def band(
+        self, packets: Shared, ends: Pair, shares: tuple[float, float], resolution_ns: int
+    ) -> Band:
+        """Where the residuals of the packets that two points share lie."""
+        up, down = ends
+        of_ends = self.centres[up], self.centres[down]
+        residual_ns = residuals(packets, of_ends)
+        is_doubtful = passed_in(packets, of_ends[0], self._doubtful_ns)
+        again_ns = self._again_ns[up], self._again_ns[down]
+        n_both = len(self.seen[up]) + len(self.seen[down])
+        lost_frac, phantom_frac = shares
+        return replace(
+            band_of(residual_ns, resolution_ns, is_doubtful, again_ns, sum(shares)),
+            lost_frac=lost_frac,
+            phantom_frac=phantom_frac,
+            alone_ns=alone_ns(np.sort(np.concatenate(again_ns)), n_both, phantom_frac),
+        )
 
 
 def _as_elsewhere(bands: dict[Pair, Band], n_seen: Mapping[Pair, int]) -> dict[Pair, Band]:
