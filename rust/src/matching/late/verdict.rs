@@ -57,8 +57,14 @@ pub(crate) enum Kinship {
     Moved(Vec<Leftover>),
     /// A single part.
     Alone(Leftover),
-    /// Parts of several packets: one of them, and after what time another came, if that shows.
-    Several { one: Leftover, apart_ns: u64 },
+    /// Parts of several packets: one of them, after what time another came, if that shows, and how many
+    /// begin late, and end early.
+    Several {
+        one: Leftover,
+        apart_ns: u64,
+        n_begun: usize,
+        n_ended: usize,
+    },
 }
 
 impl Kinship {
@@ -73,6 +79,8 @@ impl Kinship {
         let several = Self::Several {
             one: first,
             apart_ns: if are_all { apart_ns(&parts) } else { 0 },
+            n_begun: parts.len() - n_ended(&parts),
+            n_ended: n_ended(&parts),
         };
         if !are_all || !are_along_one_way(&at.topology, &parts) {
             return Some(several);
@@ -92,6 +100,10 @@ impl Kinship {
             several
         })
     }
+}
+
+fn n_ended(parts: &[Leftover]) -> usize {
+    parts.iter().filter(|part| part.lost.is_some()).count()
 }
 
 /// The shortest time after which one point saw another of several packets; 0 if none saw two.
