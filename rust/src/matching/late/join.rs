@@ -86,12 +86,12 @@ enum Judged {
     /// Parts of one slow packet.
     One(Vec<Leftover>),
     /// It cannot be told which of them are of one packet; or one slow packet is likely, and not sure.
-    Open { is_likely: bool },
+    Open(Vec<Leftover>, bool),
     /// Parts of one packet, in the order of its path, whose latency is not known: a clock was being set, or
     /// the route was shorter than at any time of which the usual latency is known.
     Untimed(Vec<Leftover>),
     /// Parts that continue none of the others.
-    Apart,
+    Apart(Vec<Leftover>),
 }
 
 /// Leftovers on their way to being packets.
@@ -119,12 +119,15 @@ impl LateJoin<'_> {
             ..
         } = self;
         leftovers.runs.read(&mut |same| {
-            for kinship in kinships(at, same) {
-                odds.ask(&kinship);
-                *has_open |= matches!(kinship, Kinship::Slow(_) | Kinship::Several { .. });
-                if let Kinship::Slow(parts) = &kinship {
-                    order.add(parts);
+            for occasions in relatives(at, same) {
+                for kinship in of_occasions(at, &occasions, same.are_all) {
+                    odds.ask(&kinship);
+                    *has_open |= matches!(kinship, Kinship::Slow(_) | Kinship::Several { .. });
+                    if let Kinship::Slow(parts) = &kinship {
+                        order.add(parts);
+                    }
                 }
+                odds.note_left(&occasions);
             }
             Ok(())
         })
@@ -159,7 +162,9 @@ impl LateJoin<'_> {
                 odds.note(at.plan, &kinship);
             }
             Ok(())
-        })
+        })?;
+        odds.settle();
+        Ok(())
     }
 
     /// Counts what is joined.
@@ -289,28 +294,36 @@ impl LateJoin<'_> {
         same: &SameKey<'_, N_VALUES>,
         waits: &WaitingTimes,
     ) -> Vec<Vec<Leftover>> {
-        let plan = Arc::clone(self.plan);
         let mut found = Vec::new();
-        for mut parts in relatives(&self.at, same) {
-            match self.judged(&parts, same.are_all) {
-                Judged::One(slow) => {
-                    found.extend(in_time(&plan, &slow).map(<[Leftover]>::to_vec));
-                    continue;
-                }
-                Judged::Open { is_likely } => {
-                    for ends in pairs_in_number(&self.at, &parts, waits) {
-                        self.pair_in_number(&mut parts, ends, is_likely);
+        for occasions in relatives(&self.at, same) {
+            for judged in self.judged(&occasions, same.are_all) {
+                let alone = match judged {
+                    Judged::One(slow) => {
+                        found.extend(in_time(self.plan, &slow).map(<[Leftover]>::to_vec));
+                        continue;
                     }
-                }
-                Judged::Untimed(mut one) => {
-                    self.count_untimed(&mut one);
-                    parts = one;
-                }
-                Judged::Apart => {}
+                    Judged::Open(parts, is_likely) => {
+                        self.pair_all_in_number(parts, waits, is_likely)
+                    }
+                    Judged::Untimed(one) => self.count_untimed(one),
+                    Judged::Apart(parts) => parts,
+                };
+                found.extend(alone.into_iter().map(|one| vec![one]));
             }
-            found.extend(parts.into_iter().map(|one| vec![one]));
         }
         found
+    }
+
+    fn pair_all_in_number(
+        &mut self,
+        mut parts: Vec<Leftover>,
+        waits: &WaitingTimes,
+        is_likely: bool,
+    ) -> Vec<Leftover> {
+        for ends in pairs_in_number(&self.at, &parts, waits) {
+            self.pair_in_number(&mut parts, ends, is_likely);
+        }
+        parts
     }
 
     /// Whether parts are one slow packet rather than two, or nothing else of their packet ID was near.
@@ -323,27 +336,43 @@ impl LateJoin<'_> {
         self.at.can_be_one(parts) && self.odds.is_likely_fast(self.plan, parts)
     }
 
-    fn judged(&self, parts: &[Leftover], are_all: bool) -> Judged {
-        match Kinship::of(&self.at, parts, are_all) {
-            Some(Kinship::Moved(parts)) => Judged::Untimed(parts),
-            Some(Kinship::Reversed(parts)) if self.is_rather_fast(&parts) => Judged::Untimed(parts),
-            Some(Kinship::Slow(slow)) if self.odds.doubt(self.plan, &slow).is_some() => {
-                Judged::One(slow)
+    /// What the parts of some occasions are. Those that cannot be told may be of one another's packets.
+    fn judged(&self, occasions: &[Vec<Leftover>], are_all: bool) -> Vec<Judged> {
+        let (mut told, mut open) = (Vec::new(), Vec::new());
+        for parts in occasions {
+            match self.judged_alone(parts, are_all) {
+                Some(judged) => told.push(judged),
+                None => open.extend_from_slice(parts),
             }
-            Some(Kinship::Slow(slow)) => Judged::Open {
-                is_likely: self.is_rather_one(&slow),
-            },
-            Some(Kinship::Several { .. }) if are_all => Judged::Open { is_likely: false },
-            _ => Judged::Apart,
+        }
+        if !open.is_empty() {
+            told.push(if are_all {
+                Judged::Open(open, false)
+            } else {
+                Judged::Apart(open)
+            });
+        }
+        told
+    }
+
+    fn judged_alone(&self, parts: &[Leftover], are_all: bool) -> Option<Judged> {
+        match Kinship::of(&self.at, parts, are_all)? {
+            Kinship::Moved(parts) => Some(Judged::Untimed(parts)),
+            Kinship::Reversed(parts) if self.is_rather_fast(&parts) => Some(Judged::Untimed(parts)),
+            Kinship::Slow(slow) if self.odds.doubt(self.plan, &slow).is_some() => {
+                Some(Judged::One(slow))
+            }
+            Kinship::Slow(slow) if self.is_rather_one(&slow) => Some(Judged::Open(slow, true)),
+            _ => None,
         }
     }
 
     /// Counts a packet that is not lost, and whose latency is not known.
-    fn count_untimed(&mut self, parts: &mut [Leftover]) {
-        for ends in joints(parts) {
+    fn count_untimed(&mut self, mut parts: Vec<Leftover>) -> Vec<Leftover> {
+        for ends in joints(&parts) {
             self.tally.count_doubted(ends, false);
         }
-        if let [first, .., last] = parts {
+        if let [first, .., last] = parts.as_slice() {
             self.tally
                 .count_doubted_path((&first.first, &last.last), false);
         }
@@ -352,6 +381,7 @@ impl LateJoin<'_> {
             part.first.evidence.add(Evidence::SLOW_OR_TWO);
             part.lost = part.lost.filter(|_| at + 1 == n_parts);
         }
+        parts
     }
 
     /// How long is waited for packets, with those counted elsewhere.
@@ -370,8 +400,10 @@ impl LateJoin<'_> {
             return Ok(());
         }
         leftovers.runs.read(&mut |same| {
-            for parts in relatives(&self.at, same) {
-                if let Judged::Open { is_likely } = self.judged(&parts, same.are_all) {
+            let all = relatives(&self.at, same);
+            let judged = all.iter().flat_map(|some| self.judged(some, same.are_all));
+            for one in judged.collect::<Vec<_>>() {
+                if let Judged::Open(parts, is_likely) = one {
                     for ends in pairs_in_number(&self.at, &parts, waits) {
                         self.wait_for_pair(&parts, ends, is_likely);
                     }
@@ -431,7 +463,13 @@ fn is_captured(plan: &Plan, up: &Leftover, down: &Leftover) -> bool {
 /// What the leftovers of one packet ID are.
 fn kinships(at: &Surveyed<'_>, same: &SameKey<'_, N_VALUES>) -> Vec<Kinship> {
     let groups = relatives(at, same).into_iter();
-    let told = groups.filter_map(|parts| Kinship::of(at, &parts, same.are_all));
+    let of_group = |occasions: Vec<Vec<Leftover>>| of_occasions(at, &occasions, same.are_all);
+    groups.flat_map(of_group).collect()
+}
+
+fn of_occasions(at: &Surveyed<'_>, occasions: &[Vec<Leftover>], are_all: bool) -> Vec<Kinship> {
+    let parts = occasions.iter();
+    let told = parts.filter_map(|parts| Kinship::of(at, parts, are_all));
     told.collect()
 }
 

@@ -29,7 +29,7 @@ use crate::plan::Plan;
 
 /// How likely packet IDs come again where nothing is known of them: a flow repeats itself, or not.
 const UNKNOWN: f64 = 0.5;
-/// Of a flow that repeats itself, so many leftovers at most are not seen again.
+/// Of a flow that repeats itself, so many leftovers are not seen again, unless more are seen not to be.
 const SELDOM: f64 = 0.5;
 /// Packets of a flow that may all be late.
 const FEW: f64 = 2.0;
@@ -67,6 +67,8 @@ pub(crate) struct Odds {
     others: HashedMap<Elsewhere>,
     /// One in so many packet IDs is asked for that may not be of slow packets.
     one_in: u64,
+    /// The share of leftovers that is not seen again, of flows that repeat themselves.
+    once_frac: f64,
 }
 
 /// Packet IDs that are asked for at most, beyond those of what may be slow packets.
@@ -77,6 +79,7 @@ impl Odds {
     pub(crate) fn new(n_leftovers: u64) -> Self {
         Self {
             one_in: n_leftovers / MOST_ASKED + 1,
+            once_frac: SELDOM,
             ..Self::default()
         }
     }
@@ -98,6 +101,14 @@ impl Odds {
                 }
             }
             Kinship::Moved(_) => {}
+        }
+    }
+
+    /// Takes leftovers of one packet ID that has several occasions, once they are asked about.
+    pub(crate) fn note_left(&mut self, occasions: &[Vec<Leftover>]) {
+        let key = occasions.iter().flatten().next().map(|one| one.first.key);
+        if let Some(known) = key.and_then(|key| self.others.get_mut(&key)) {
+            occasions.iter().for_each(|parts| known.note_left(parts));
         }
     }
 
@@ -213,6 +224,18 @@ impl Odds {
         }
     }
 
+    /// Sums up what was noted. Of flows that repeat themselves all repetitions but one count: that one made them so.
+    pub(crate) fn settle(&mut self) {
+        let (mut n_once, mut n) = (SELDOM, 1.0);
+        for of_flow in self.of_flow.values() {
+            let n_again = of_flow.again.n();
+            let n_ended = of_flow.n_plain().max(n_again);
+            n_once += n_again * (n_ended - n_again);
+            n += n_again * (n_ended - 1.0).max(0.0);
+        }
+        self.once_frac = f64::max(n_once / n, SELDOM);
+    }
+
     /// The probability that leftovers are no parts of one slow packet; `None` unless it is negligible.
     pub(crate) fn doubt(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
         self.false_frac(plan, parts)
@@ -289,8 +312,8 @@ impl Odds {
         let all_again = &self.all.again;
         let soon_frac = (all_again.n_within(late_ns) + UNKNOWN) / (all_again.n() + 1.0);
         let soon = (late_ns, soon_frac);
-        let of_all = self.all.again_frac(soon, UNKNOWN);
-        of_flow.again_frac(soon, of_all) * (of_flow.n_plain() + 1.0)
+        let of_all = self.all.again_frac(soon, UNKNOWN, SELDOM);
+        of_flow.again_frac(soon, of_all, self.once_frac) * (of_flow.n_plain() + 1.0)
     }
 
     /// The largest share that one of the points misses which saw parts of a packet begin.
@@ -320,13 +343,13 @@ impl Odds {
 impl Recurrences {
     /// The share of what was lost whose packet ID comes again, not much later than this: at least as many of
     /// those that come again as do of all flows. Where none came again, that of others, the less the more are known.
-    fn again_frac(&self, (late_ns, soon_frac): (u64, f64), of_others: f64) -> f64 {
+    fn again_frac(&self, (late_ns, soon_frac): (u64, f64), of_others: f64, once_frac: f64) -> f64 {
         let n_plain = self.n_plain();
         if self.again.n() > 0.0 {
             let n_again = f64::max(self.again.n_within(late_ns), self.again.n() * soon_frac);
             return n_again / n_plain.max(n_again);
         }
-        of_others * SELDOM.powf(n_plain.min(ENOUGH))
+        of_others * once_frac.powf(n_plain.min(ENOUGH))
     }
 
     /// Those that are neither slow nor reversed.

@@ -127,17 +127,21 @@ fn in_order(plan: &Plan, parts: &[Leftover]) -> Vec<Leftover> {
     parts
 }
 
-/// Leftovers of one packet ID, those together that may be one packet: of a packet with several receivers,
-/// what one branch misses, and what came behind that branch; of one that comes again, what is near in time.
-pub(crate) fn relatives(at: &Surveyed<'_>, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Leftover>> {
-    let groups = of_branches(&at.topology, same);
-    if !same.are_all {
-        return groups;
-    }
-    groups
-        .into_iter()
-        .flat_map(|parts| occasions(parts, at.plan.n_points(), |some| may_be_parts(at, some)))
-        .collect()
+/// Leftovers of one packet ID, those together that may be of the same packets: of a packet with several
+/// receivers, what one branch misses, and what came behind that branch. Of these, those that are near in time.
+pub(crate) fn relatives(
+    at: &Surveyed<'_>,
+    same: &SameKey<'_, N_VALUES>,
+) -> Vec<Vec<Vec<Leftover>>> {
+    let by_time = |parts| {
+        if same.are_all {
+            occasions(parts, at.plan.n_points(), |some| may_be_parts(at, some))
+        } else {
+            vec![parts]
+        }
+    };
+    let groups = of_branches(&at.topology, same).into_iter();
+    groups.map(by_time).collect()
 }
 
 /// Whether parts may be one packet by where they were seen.
@@ -307,7 +311,7 @@ mod tests {
         };
         let plan = path(4);
         let at = Surveyed::of(&plan);
-        let Some(parts) = relatives(&at, &same).pop() else {
+        let Some(parts) = relatives(&at, &same).pop().and_then(|mut all| all.pop()) else {
             return "nothing";
         };
         match Kinship::of(&at, &parts, same.are_all) {

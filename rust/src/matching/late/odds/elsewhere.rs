@@ -11,6 +11,8 @@ const MOST_OCCASIONS: usize = 128;
 pub(crate) enum Others {
     #[default]
     Nothing,
+    /// Leftovers of other occasions.
+    Left,
     /// Packets that were decided.
     Decided,
     /// What cannot be told. A part that begins late may be of one of them.
@@ -59,6 +61,22 @@ impl Elsewhere {
         }
     }
 
+    /// Takes leftovers of one occasion, which are others to those of all other occasions.
+    pub(crate) fn note_left(&mut self, parts: &[Leftover]) {
+        let seen_ns = || parts.iter().map(|part| part.first.aligned_ns);
+        let mut at = Some(self);
+        while let Some(one) = at {
+            let apart_ns = seen_ns()
+                .map(|seen_ns| seen_ns.abs_diff(one.aligned_ns))
+                .min();
+            if let Some(apart_ns) = apart_ns.filter(|apart_ns| *apart_ns > 0) {
+                one.others = one.others.max(Others::Left);
+                one.nearest_ns = apart_ns.min(one.nearest_ns);
+            }
+            at = one.next.as_deref_mut();
+        }
+    }
+
     /// What was asked about a leftover; of too many, about the first.
     pub(crate) fn of_leftover(&self, leftover: &Leftover) -> &Self {
         let all = successors(Some(self), |one| one.next.as_deref());
@@ -95,6 +113,16 @@ mod tests {
         assert_eq!([0, 100].map(nearest_ns), [90, 10]);
         assert_eq!(nearest_ns(7), 90, "nobody asked");
         assert!(elsewhere.is_known());
+    }
+
+    #[test]
+    fn leftovers_of_another_occasion_are_others() {
+        let mut elsewhere = Elsewhere::of(&leftover(0));
+        elsewhere.add(&leftover(100));
+        elsewhere.note_left(&[leftover(0), leftover(10)]);
+        let of = |aligned_ns| elsewhere.of_leftover(&leftover(aligned_ns));
+        assert!(!of(0).is_known(), "they are its own");
+        assert_eq!((of(100).others, of(100).nearest_ns), (Others::Left, 90));
     }
 
     #[test]
