@@ -90,8 +90,6 @@ enum Judged {
     /// Parts of one packet, in the order of its path, whose latency is not known: a clock was being set, or
     /// the route was shorter than at any time of which the usual latency is known.
     Untimed(Vec<Leftover>),
-    /// Parts that continue none of the others.
-    Apart(Vec<Leftover>),
 }
 
 /// Leftovers on their way to being packets.
@@ -120,14 +118,14 @@ impl LateJoin<'_> {
         } = self;
         leftovers.runs.read(&mut |same| {
             for occasions in relatives(at, same) {
-                for kinship in of_occasions(at, &occasions, same.are_all) {
+                for kinship in of_occasions(at, &occasions) {
                     odds.ask(&kinship);
                     *has_open |= matches!(kinship, Kinship::Slow(_) | Kinship::Several { .. });
                     if let Kinship::Slow(parts) = &kinship {
                         order.add(parts);
                     }
                 }
-                odds.note_left(&occasions);
+                odds.note_left(&occasions, same.around);
             }
             Ok(())
         })
@@ -296,7 +294,7 @@ impl LateJoin<'_> {
     ) -> Vec<Vec<Leftover>> {
         let mut found = Vec::new();
         for occasions in relatives(&self.at, same) {
-            for judged in self.judged(&occasions, same.are_all) {
+            for judged in self.judged(&occasions) {
                 let alone = match judged {
                     Judged::One(slow) => {
                         found.extend(in_time(self.plan, &slow).map(<[Leftover]>::to_vec));
@@ -306,7 +304,6 @@ impl LateJoin<'_> {
                         self.pair_all_in_number(parts, waits, is_likely)
                     }
                     Judged::Untimed(one) => self.count_untimed(one),
-                    Judged::Apart(parts) => parts,
                 };
                 found.extend(alone.into_iter().map(|one| vec![one]));
             }
@@ -337,26 +334,22 @@ impl LateJoin<'_> {
     }
 
     /// What the parts of some occasions are. Those that cannot be told may be of one another's packets.
-    fn judged(&self, occasions: &[Vec<Leftover>], are_all: bool) -> Vec<Judged> {
+    fn judged(&self, occasions: &[Vec<Leftover>]) -> Vec<Judged> {
         let (mut told, mut open) = (Vec::new(), Vec::new());
         for parts in occasions {
-            match self.judged_alone(parts, are_all) {
+            match self.judged_alone(parts) {
                 Some(judged) => told.push(judged),
                 None => open.extend_from_slice(parts),
             }
         }
         if !open.is_empty() {
-            told.push(if are_all {
-                Judged::Open(open, false)
-            } else {
-                Judged::Apart(open)
-            });
+            told.push(Judged::Open(open, false));
         }
         told
     }
 
-    fn judged_alone(&self, parts: &[Leftover], are_all: bool) -> Option<Judged> {
-        match Kinship::of(&self.at, parts, are_all)? {
+    fn judged_alone(&self, parts: &[Leftover]) -> Option<Judged> {
+        match Kinship::of(&self.at, parts)? {
             Kinship::Moved(parts) => Some(Judged::Untimed(parts)),
             Kinship::Reversed(parts) if self.is_rather_fast(&parts) => Some(Judged::Untimed(parts)),
             Kinship::Slow(slow) if self.odds.doubt(self.plan, &slow).is_some() => {
@@ -401,7 +394,7 @@ impl LateJoin<'_> {
         }
         leftovers.runs.read(&mut |same| {
             let all = relatives(&self.at, same);
-            let judged = all.iter().flat_map(|some| self.judged(some, same.are_all));
+            let judged = all.iter().flat_map(|some| self.judged(some));
             for one in judged.collect::<Vec<_>>() {
                 if let Judged::Open(parts, is_likely) = one {
                     for ends in pairs_in_number(&self.at, &parts, waits) {
@@ -463,13 +456,13 @@ fn is_captured(plan: &Plan, up: &Leftover, down: &Leftover) -> bool {
 /// What the leftovers of one packet ID are.
 fn kinships(at: &Surveyed<'_>, same: &SameKey<'_, N_VALUES>) -> Vec<Kinship> {
     let groups = relatives(at, same).into_iter();
-    let of_group = |occasions: Vec<Vec<Leftover>>| of_occasions(at, &occasions, same.are_all);
+    let of_group = |occasions: Vec<Vec<Leftover>>| of_occasions(at, &occasions);
     groups.flat_map(of_group).collect()
 }
 
-fn of_occasions(at: &Surveyed<'_>, occasions: &[Vec<Leftover>], are_all: bool) -> Vec<Kinship> {
+fn of_occasions(at: &Surveyed<'_>, occasions: &[Vec<Leftover>]) -> Vec<Kinship> {
     let parts = occasions.iter();
-    let told = parts.filter_map(|parts| Kinship::of(at, parts, are_all));
+    let told = parts.filter_map(|parts| Kinship::of(at, parts));
     told.collect()
 }
 

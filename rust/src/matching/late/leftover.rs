@@ -13,7 +13,7 @@ use crate::plan::Direction;
 /// Numbers that a leftover is written as.
 pub(crate) const N_VALUES: usize = 19;
 
-/// A leftover as it is written: its packet ID first.
+/// A leftover as it is written: its packet ID first, then when it was seen.
 pub(crate) type Record = [i64; N_VALUES];
 
 const NO_POINT: u16 = u16::MAX;
@@ -121,11 +121,11 @@ impl Leftover {
         let told = i64::try_from(n_bytes).unwrap_or(0) << 16 | self.flags();
         [
             self.first.key.cast_signed(),
+            self.first.aligned_ns,
             self.first.flow.cast_signed(),
             self.first.pair.cast_signed(),
             places,
             told,
-            self.first.aligned_ns,
             self.first.t_ns,
             self.first.frame.packed(),
             self.first.evidence.packed(),
@@ -163,16 +163,18 @@ impl Leftover {
 
     /// See [`Self::record`].
     pub(crate) fn from_record(record: &Record) -> Self {
-        let [key, flow, pair, places, told, ends @ .., copy_tag, way] = record;
         let [
+            key,
             aligned_ns,
-            t_ns,
-            frame,
-            evidence,
-            range,
-            packet_id,
-            end @ ..,
-        ] = ends;
+            flow,
+            pair,
+            places,
+            told,
+            ends @ ..,
+            copy_tag,
+            way,
+        ] = record;
+        let [t_ns, frame, evidence, range, packet_id, end @ ..] = ends;
         let first = [aligned_ns, t_ns, frame, evidence, range, packet_id];
         let is_set = |bit: u32| told >> bit & 1 == 1;
         let point = |at: u32| u16::try_from(places >> (16 * at) & 0xffff).unwrap_or(NO_POINT);

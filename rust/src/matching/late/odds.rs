@@ -21,7 +21,7 @@ use crate::base::hashed::HashedMap;
 use crate::matching::late::decided::Decided;
 use crate::matching::late::leftover::Leftover;
 use crate::matching::late::occasions::MUCH;
-use crate::matching::late::odds::elsewhere::{Elsewhere, Others};
+use crate::matching::late::odds::elsewhere::{Elsewhere, Nearest, Others};
 use crate::matching::late::odds::intervals::Intervals;
 use crate::matching::late::verdict::{Kinship, is_alone, joints};
 use crate::matching::resolve::posterior::NO_DOUBT;
@@ -104,24 +104,25 @@ impl Odds {
         }
     }
 
-    /// Takes leftovers of one packet ID that has several occasions, once they are asked about.
-    pub(crate) fn note_left(&mut self, occasions: &[Vec<Leftover>]) {
+    /// Takes leftovers of one packet ID, and when others of it were seen before them and after, once they are asked
+    /// about: those of other occasions are others.
+    pub(crate) fn note_left(&mut self, occasions: &[Vec<Leftover>], around: [Option<i64>; 2]) {
         let key = occasions.iter().flatten().next().map(|one| one.first.key);
-        if let Some(known) = key.and_then(|key| self.others.get_mut(&key)) {
-            occasions.iter().for_each(|parts| known.note_left(parts));
+        let Some(known) = key.and_then(|key| self.others.get_mut(&key)) else {
+            return;
+        };
+        for (one, left_ns) in apart_ns(occasions, around) {
+            known.note_left(one, left_ns);
         }
     }
 
     fn ask_of(&mut self, one: &Leftover) {
-        let asked = self.others.entry(one.first.key);
-        asked
-            .and_modify(|others| others.add(one))
-            .or_insert_with(|| Elsewhere::of(one));
+        self.others.entry(one.first.key).or_default().ask(one);
     }
 
-    fn elsewhere(&self, one: &Leftover) -> Option<&Elsewhere> {
-        let others = self.others.get(&one.first.key)?;
-        Some(others.of_leftover(one))
+    /// What else was seen of the packet ID of a leftover that was asked about.
+    fn elsewhere(&self, one: &Leftover) -> Option<Nearest> {
+        self.others.get(&one.first.key)?.nearest(one)
     }
 
     pub(crate) fn is_asked(&self) -> bool {
@@ -163,8 +164,8 @@ impl Odds {
             ..Recurrences::default()
         };
         let elsewhere = self.elsewhere(first);
-        let again = elsewhere.filter(|elsewhere| elsewhere.is_known());
-        more.again = again.map_or_else(Intervals::default, |one| Intervals::one(one.nearest_ns));
+        let again = elsewhere.and_then(|nearest| nearest.apart_ns);
+        more.again = again.map(Intervals::one).unwrap_or_default();
         match (again, kinship) {
             (None, Kinship::Slow(_)) => more.slow = n,
             (None, _) => more.reversed = n,
@@ -194,16 +195,14 @@ impl Odds {
         let Some(elsewhere) = self.elsewhere(one) else {
             return;
         };
-        let nearest_ns = elsewhere.is_known().then_some(elsewhere.nearest_ns);
-        let again_ns = [nearest_ns, apart_ns].into_iter().flatten().min();
+        let again_ns = [elsewhere.apart_ns, apart_ns].into_iter().flatten().min();
         let is_end = one.lost.is_some();
         let one_in = self.one_in as f64;
-        let is_decided = elsewhere.others == Others::Decided;
         let mut more = Recurrences {
             leftovers: one_in,
             ended: if is_end { one_in } else { 0.0 },
             all_ended: one_in * n_ended as f64,
-            begun: if is_decided {
+            begun: if elsewhere.is_decided {
                 one_in * n_begun as f64
             } else {
                 0.0
@@ -255,7 +254,7 @@ impl Odds {
         };
         // one that was decided at another time is no evidence of a route
         let elsewhere = self.elsewhere(first);
-        let is_only = elsewhere.is_some_and(|elsewhere| !elsewhere.is_known());
+        let is_only = elsewhere.is_some_and(|nearest| nearest.apart_ns.is_none());
         let Some(of_flow) = self.of_flow.get(&first.flow_way()).filter(|_| is_only) else {
             return false;
         };
@@ -269,8 +268,11 @@ impl Odds {
     fn false_frac(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
         let first = parts.first()?;
         let elsewhere = self.elsewhere(first)?;
-        let is_again = elsewhere.is_known();
-        if is_again && !is_apart(plan, parts, elsewhere) {
+        let is_again = elsewhere.apart_ns.is_some();
+        if elsewhere
+            .apart_ns
+            .is_some_and(|apart_ns| !is_apart(plan, parts, apart_ns))
+        {
             return None;
         }
         let of_flow = self.of_flow.get(&first.flow_way())?;
@@ -376,9 +378,32 @@ impl Recurrences {
 }
 
 /// Whether others of their packet ID were much farther away than parts of a packet would be late.
-fn is_apart(plan: &Plan, parts: &[Leftover], elsewhere: &Elsewhere) -> bool {
+fn is_apart(plan: &Plan, parts: &[Leftover], apart_ns: u64) -> bool {
     let far_ns = lateness_ns(parts).saturating_mul(MUCH);
-    is_alone(plan, parts) || elsewhere.nearest_ns > far_ns
+    is_alone(plan, parts) || apart_ns > far_ns
+}
+
+/// How far off the nearest leftovers of other occasions are, of each that has any.
+fn apart_ns(
+    occasions: &[Vec<Leftover>],
+    [before, after]: [Option<i64>; 2],
+) -> impl Iterator<Item = (&Leftover, u64)> {
+    let numbered = occasions.iter().enumerate();
+    let mut all: Vec<(usize, &Leftover)> = numbered
+        .flat_map(|(occasion, parts)| parts.iter().map(move |part| (occasion, part)))
+        .collect();
+    all.sort_by_key(|(_, part)| part.first.aligned_ns);
+    let nearest_ns = move |at: usize| {
+        let (occasion, one) = *all.get(at)?;
+        let is_other = |(other, _): &&(usize, &Leftover)| *other != occasion;
+        let seen_ns = |(_, part): &(usize, &Leftover)| part.first.aligned_ns;
+        let earlier = all.iter().take(at).rev().find(is_other).map(seen_ns);
+        let later = all.iter().skip(at + 1).find(is_other).map(seen_ns);
+        let nearest = [earlier.or(before), later.or(after)].into_iter().flatten();
+        let apart = nearest.map(|seen_ns| seen_ns.abs_diff(one.first.aligned_ns));
+        Some((one, apart.min()?))
+    };
+    (0..occasions.iter().map(Vec::len).sum()).filter_map(nearest_ns)
 }
 
 /// How much later than usual a packet would be, or earlier, of which these are the parts.

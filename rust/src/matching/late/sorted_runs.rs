@@ -14,6 +14,8 @@ use crate::base::spill::Spill;
 const MOST_IN_MEMORY: usize = 1 << 15;
 /// Records of one key that are handed over at once.
 const MOST_AT_ONCE: usize = 256;
+/// Of those, so many are handed over at least where there are more.
+const LEAST_AT_ONCE: usize = MOST_AT_ONCE / 2;
 
 /// Records in order of their first number, then of the others. What others may read is on disk, see
 /// [`Self::put_on_disk`].
@@ -32,10 +34,11 @@ pub(crate) struct SortedRuns<const N: usize> {
     failure: Option<Error>,
 }
 
-/// Records of one key, and whether these are all.
+/// Records of one key: all, or those whose second numbers are nearer to each other than to the others'.
 pub(crate) struct SameKey<'a, const N: usize> {
     pub(crate) records: &'a [[i64; N]],
-    pub(crate) are_all: bool,
+    /// The second numbers of the record before these, and after.
+    pub(crate) around: [Option<i64>; 2],
 }
 
 impl<const N: usize> SortedRuns<N> {
@@ -97,7 +100,8 @@ impl<const N: usize> SortedRuns<N> {
         self.failure = self.failure.take().or(other.failure);
     }
 
-    /// Hands over all records, those of one key together.
+    /// Hands over all records, those of one key together. Of very many, some at once: they are parted where their
+    /// second numbers are farthest apart.
     pub(crate) fn read(
         &mut self,
         take: &mut dyn FnMut(&SameKey<'_, N>) -> Result<()>,
@@ -108,24 +112,35 @@ impl<const N: usize> SortedRuns<N> {
         self.unsorted.sort_unstable();
         let mut merged = Merged::new(self)?;
         let mut records: Vec<[i64; N]> = Vec::new();
-        let mut is_begun = false;
+        let mut before = None;
         while let Some(record) = merged.next()? {
-            let key = |one: &[i64; N]| one.first().copied();
-            let is_other = records.last().is_some_and(|last| key(last) != key(&record));
+            let is_other = records
+                .last()
+                .is_some_and(|last| last.first() != record.first());
             if is_other || records.len() >= MOST_AT_ONCE {
-                let are_all = is_other && !is_begun;
-                let records = &std::mem::take(&mut records);
-                take(&SameKey { records, are_all })?;
-                is_begun = !is_other;
+                let n = if is_other {
+                    records.len()
+                } else {
+                    n_together(&records)
+                };
+                let rest = records.split_off(n);
+                let after = rest.first().filter(|_| !is_other).map(second);
+                take(&SameKey {
+                    records: &records,
+                    around: [before, after],
+                })?;
+                before = records.last().filter(|_| !is_other).map(second);
+                records = rest;
             }
             records.push(record);
         }
-        let are_all = !is_begun;
-        let records = &records;
         if records.is_empty() {
             return Ok(());
         }
-        take(&SameKey { records, are_all })
+        take(&SameKey {
+            records: &records,
+            around: [before, None],
+        })
     }
 
     /// Removes the files.
@@ -135,6 +150,21 @@ impl<const N: usize> SortedRuns<N> {
             let _ = std::fs::remove_file(file);
         }
     }
+}
+
+fn second<const N: usize>(record: &[i64; N]) -> i64 {
+    record.get(1).copied().unwrap_or(0)
+}
+
+/// How many of very many records of one key are nearest together.
+fn n_together<const N: usize>(records: &[[i64; N]]) -> usize {
+    let gap = |at: &usize| match records.get(at.wrapping_sub(1)..=*at) {
+        Some([one, next]) => second(next).abs_diff(second(one)),
+        _ => 0,
+    };
+    (LEAST_AT_ONCE..records.len())
+        .max_by_key(gap)
+        .unwrap_or(records.len())
 }
 
 /// One run as it is read.
@@ -215,10 +245,11 @@ impl<'a, const N: usize> Merged<'a, N> {
 mod tests {
     use super::*;
 
-    fn groups(runs: &mut SortedRuns<2>) -> Vec<(i64, usize, bool)> {
+    /// Their keys, how many they are, and what is around them.
+    fn groups(runs: &mut SortedRuns<2>) -> Vec<(i64, usize, [Option<i64>; 2])> {
         let mut found = Vec::new();
         let mut take = |same: &SameKey<'_, 2>| {
-            found.push((same.records[0][0], same.records.len(), same.are_all));
+            found.push((same.records[0][0], same.records.len(), same.around));
             Ok(())
         };
         runs.read(&mut take).unwrap();
@@ -243,23 +274,40 @@ mod tests {
         for _ in 0..2 {
             let found = groups(&mut one);
             assert!(found.iter().map(|(key, ..)| *key).eq(0..n / 2));
-            assert!(found.iter().all(|(_, len, are_all)| *len == 2 && *are_all));
+            assert!(
+                found
+                    .iter()
+                    .all(|(_, len, around)| (*len, *around) == (2, [None; 2]))
+            );
         }
         one.remove();
     }
 
     #[test]
-    fn a_key_with_many_records_comes_in_parts() {
+    fn a_key_with_many_records_is_parted_where_they_are_far_apart() {
         let mut runs = SortedRuns::new(&std::env::temp_dir(), "never-written".into());
         let most = i64::try_from(MOST_AT_ONCE).unwrap();
-        (0..=2 * most).for_each(|i| runs.push([5, i]));
+        let far = most * 3 / 4;
+        let seconds = (0..=most).map(|i| if i < far { i } else { i + 10 });
+        seconds.for_each(|second| runs.push([5, second]));
         runs.push([6, 0]);
+        let n = MOST_AT_ONCE * 3 / 4;
         let parts = [
-            (5, MOST_AT_ONCE, false),
-            (5, MOST_AT_ONCE, false),
-            (5, 1, false),
+            (5, n, [None, Some(far + 10)]),
+            (5, MOST_AT_ONCE + 1 - n, [Some(far - 1), None]),
+            (6, 1, [None; 2]),
         ];
-        assert_eq!(groups(&mut runs), [&parts[..], &[(6, 1, true)]].concat());
+        assert_eq!(groups(&mut runs), parts);
+    }
+
+    #[test]
+    fn a_key_with_many_equal_records_is_parted_all_the_same() {
+        let mut runs = SortedRuns::new(&std::env::temp_dir(), "never-written".into());
+        (0..5 * MOST_AT_ONCE).for_each(|_| runs.push([5, 1]));
+        let lens = groups(&mut runs).into_iter().map(|(_, len, _)| len);
+        let lens: Vec<usize> = lens.collect();
+        assert_eq!(lens.iter().sum::<usize>(), 5 * MOST_AT_ONCE);
+        assert!(lens.iter().all(|len| *len <= MOST_AT_ONCE));
         let mut nothing = SortedRuns::new(&std::env::temp_dir(), "nothing".into());
         assert_eq!(groups(&mut nothing), []);
     }

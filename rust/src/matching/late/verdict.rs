@@ -68,21 +68,21 @@ pub(crate) enum Kinship {
 }
 
 impl Kinship {
-    /// Judges leftovers of one packet ID; `are_all`: there are no others.
-    pub(crate) fn of(at: &Surveyed<'_>, parts: &[Leftover], are_all: bool) -> Option<Self> {
+    /// Judges leftovers of one packet ID.
+    pub(crate) fn of(at: &Surveyed<'_>, parts: &[Leftover]) -> Option<Self> {
         let plan = at.plan;
         let first = *parts.first()?;
-        if parts.len() == 1 && are_all {
+        if parts.len() == 1 {
             return Some(Self::Alone(first));
         }
         let parts = in_order(plan, parts);
         let several = Self::Several {
             one: first,
-            apart_ns: if are_all { apart_ns(&parts) } else { 0 },
+            apart_ns: apart_ns(&parts),
             n_begun: parts.len() - n_ended(&parts),
             n_ended: n_ended(&parts),
         };
-        if !are_all || !are_along_one_way(&at.topology, &parts) {
+        if !are_along_one_way(&at.topology, &parts) {
             return Some(several);
         }
         if at.steps.explain(plan, &parts) {
@@ -134,11 +134,8 @@ pub(crate) fn relatives(
     same: &SameKey<'_, N_VALUES>,
 ) -> Vec<Vec<Vec<Leftover>>> {
     let by_time = |parts| {
-        if same.are_all {
-            occasions(parts, at.plan.n_points(), |some| may_be_parts(at, some))
-        } else {
-            vec![parts]
-        }
+        let may_be_one = |some: &[Leftover]| may_be_parts(at, some);
+        occasions(parts, same.around, at.plan.n_points(), may_be_one)
     };
     let groups = of_branches(&at.topology, same).into_iter();
     groups.map(by_time).collect()
@@ -307,14 +304,14 @@ mod tests {
         let records: Vec<_> = parts.iter().map(Leftover::record).collect();
         let same = SameKey {
             records: &records,
-            are_all: true,
+            around: [None; 2],
         };
         let plan = path(4);
         let at = Surveyed::of(&plan);
         let Some(parts) = relatives(&at, &same).pop().and_then(|mut all| all.pop()) else {
             return "nothing";
         };
-        match Kinship::of(&at, &parts, same.are_all) {
+        match Kinship::of(&at, &parts) {
             Some(Kinship::Slow(_)) => "slow",
             Some(Kinship::Moved(_)) => "moved",
             Some(Kinship::Reversed(_)) => "reversed",

@@ -1,91 +1,106 @@
 //! What else was seen of the packet ID of a leftover, and how long before or after.
 
 use crate::matching::late::leftover::Leftover;
-use std::iter::successors;
-
-/// Leftovers of one packet ID that are asked about at most.
-const MOST_OCCASIONS: usize = 128;
 
 /// What was seen of a packet ID besides its leftovers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Others {
     #[default]
     Nothing,
-    /// Leftovers of other occasions.
-    Left,
     /// Packets that were decided.
     Decided,
     /// What cannot be told. A part that begins late may be of one of them.
     Untold,
 }
 
-/// The same, of a leftover that is asked about, and of further ones of its packet ID.
-#[derive(Clone, Debug)]
+/// The same, and when, of leftovers of one packet ID that are asked about.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Elsewhere {
-    pub(crate) others: Others,
-    /// When the leftover in question was seen, and how far from that the nearest of the others.
+    others: Others,
+    /// The last that was seen before all of them.
+    before_ns: Option<i64>,
+    /// In order of time.
+    asked: Vec<Asked>,
+}
+
+/// What else was seen of the packet ID of one leftover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Nearest {
+    /// How far off the nearest of it is, if anything is.
+    pub(crate) apart_ns: Option<u64>,
+    /// Packets of it were decided, and all of it can be told.
+    pub(crate) is_decided: bool,
+}
+
+/// A leftover that is asked about.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
     aligned_ns: i64,
-    pub(crate) nearest_ns: u64,
-    /// The same of another leftover of this packet ID.
-    next: Option<Box<Self>>,
+    /// How far off leftovers of other occasions are.
+    left_ns: Option<u64>,
+    /// The first and the last of the others that were seen from then until the next one that is asked about.
+    until_next: Option<[i64; 2]>,
 }
 
 impl Elsewhere {
-    pub(crate) fn of(leftover: &Leftover) -> Self {
-        Self {
-            others: Others::Nothing,
-            aligned_ns: leftover.first.aligned_ns,
-            nearest_ns: u64::MAX,
-            next: None,
+    /// Asks about a leftover.
+    pub(crate) fn ask(&mut self, leftover: &Leftover) {
+        if let Err(place) = self.place(leftover) {
+            let one = Asked {
+                aligned_ns: leftover.first.aligned_ns,
+                left_ns: None,
+                until_next: None,
+            };
+            self.asked.insert(place, one);
         }
     }
 
-    /// Asks about a further leftover.
-    pub(crate) fn add(&mut self, leftover: &Leftover) {
-        let mut at = self;
-        for _ in 0..MOST_OCCASIONS {
-            if at.aligned_ns == leftover.first.aligned_ns {
-                return;
-            }
-            at = at.next.get_or_insert_with(|| Box::new(Self::of(leftover)));
-        }
+    fn place(&self, leftover: &Leftover) -> Result<usize, usize> {
+        let aligned_ns = leftover.first.aligned_ns;
+        self.asked
+            .binary_search_by_key(&aligned_ns, |one| one.aligned_ns)
     }
 
+    /// Takes something that was seen, once all is asked.
     pub(crate) fn note(&mut self, aligned_ns: i64, others: Others) {
-        let mut at = Some(self);
-        while let Some(one) = at {
-            one.others = others.max(one.others);
-            let apart_ns = aligned_ns.abs_diff(one.aligned_ns);
-            one.nearest_ns = apart_ns.min(one.nearest_ns);
-            at = one.next.as_deref_mut();
+        self.others = others.max(self.others);
+        let n_before = self
+            .asked
+            .partition_point(|one| one.aligned_ns <= aligned_ns);
+        let last_before = n_before
+            .checked_sub(1)
+            .and_then(|at| self.asked.get_mut(at));
+        if let Some(one) = last_before {
+            let [first, last] = one.until_next.unwrap_or([aligned_ns; 2]);
+            one.until_next = Some([first.min(aligned_ns), last.max(aligned_ns)]);
+        } else {
+            self.before_ns = self.before_ns.max(Some(aligned_ns));
         }
     }
 
-    /// Takes leftovers of one occasion, which are others to those of all other occasions.
-    pub(crate) fn note_left(&mut self, parts: &[Leftover]) {
-        let seen_ns = || parts.iter().map(|part| part.first.aligned_ns);
-        let mut at = Some(self);
-        while let Some(one) = at {
-            let apart_ns = seen_ns()
-                .map(|seen_ns| seen_ns.abs_diff(one.aligned_ns))
-                .min();
-            if let Some(apart_ns) = apart_ns.filter(|apart_ns| *apart_ns > 0) {
-                one.others = one.others.max(Others::Left);
-                one.nearest_ns = apart_ns.min(one.nearest_ns);
-            }
-            at = one.next.as_deref_mut();
+    /// Takes how far off leftovers of other occasions are from one that may be asked about.
+    pub(crate) fn note_left(&mut self, leftover: &Leftover, left_ns: u64) {
+        let asked = self.place(leftover).ok();
+        if let Some(one) = asked.and_then(|at| self.asked.get_mut(at)) {
+            let nearer_ns = one.left_ns.map_or(left_ns, |ns| ns.min(left_ns));
+            one.left_ns = Some(nearer_ns);
         }
     }
 
-    /// What was asked about a leftover; of too many, about the first.
-    pub(crate) fn of_leftover(&self, leftover: &Leftover) -> &Self {
-        let all = successors(Some(self), |one| one.next.as_deref());
-        let mut same = all.filter(|one| one.aligned_ns == leftover.first.aligned_ns);
-        same.next().unwrap_or(self)
-    }
-
-    pub(crate) fn is_known(&self) -> bool {
-        self.others != Others::Nothing
+    /// The nearest of all others; `None` of a leftover that was not asked about.
+    pub(crate) fn nearest(&self, leftover: &Leftover) -> Option<Nearest> {
+        let (before, from) = self.asked.split_at_checked(self.place(leftover).ok()?)?;
+        let one = from.first()?;
+        let last = before.iter().rev().find_map(|one| one.until_next);
+        let last_ns = last.map(|[_, last_ns]| last_ns).or(self.before_ns);
+        let first = from.iter().find_map(|one| one.until_next);
+        let first_ns = first.map(|[first_ns, _]| first_ns);
+        let seen_ns = [last_ns, first_ns].into_iter().flatten();
+        let apart_ns = seen_ns.map(|seen_ns| seen_ns.abs_diff(one.aligned_ns));
+        Some(Nearest {
+            apart_ns: apart_ns.chain(one.left_ns).min(),
+            is_decided: self.others == Others::Decided,
+        })
     }
 }
 
@@ -100,38 +115,51 @@ mod tests {
         Leftover::of(&[one], Direction::Forward, None, false).unwrap()
     }
 
+    fn asked(times_ns: &[i64]) -> Elsewhere {
+        let mut elsewhere = Elsewhere::default();
+        for ns in times_ns {
+            elsewhere.ask(&leftover(*ns));
+        }
+        elsewhere
+    }
+
+    fn apart_ns(of: &Elsewhere, times_ns: &[i64]) -> Vec<Option<u64>> {
+        let nearest = |ns: &i64| of.nearest(&leftover(*ns)).unwrap().apart_ns;
+        times_ns.iter().map(nearest).collect()
+    }
+
     #[test]
     fn each_leftover_of_a_packet_id_has_its_own_nearest() {
-        let mut elsewhere = Elsewhere::of(&leftover(0));
-        for aligned_ns in [100, 0, 100] {
-            elsewhere.add(&leftover(aligned_ns));
-        }
-        assert!(!elsewhere.is_known());
+        let mut elsewhere = asked(&[100, 0, 100]);
+        assert_eq!(apart_ns(&elsewhere, &[0, 100]), [None, None]);
         elsewhere.note(90, Others::Decided);
-        elsewhere.note(-200, Others::Nothing);
-        let nearest_ns = |aligned_ns| elsewhere.of_leftover(&leftover(aligned_ns)).nearest_ns;
-        assert_eq!([0, 100].map(nearest_ns), [90, 10]);
-        assert_eq!(nearest_ns(7), 90, "nobody asked");
-        assert!(elsewhere.is_known());
+        assert_eq!(apart_ns(&elsewhere, &[0, 100]), [Some(90), Some(10)]);
+        assert!(elsewhere.nearest(&leftover(0)).unwrap().is_decided);
+        elsewhere.note(-20, Others::Untold);
+        assert_eq!(apart_ns(&elsewhere, &[0, 100]), [Some(20), Some(10)]);
+        assert!(!elsewhere.nearest(&leftover(0)).unwrap().is_decided);
+        assert_eq!(elsewhere.nearest(&leftover(7)), None, "nobody asked");
+    }
+
+    #[test]
+    fn the_nearest_is_the_nearest_of_all_whatever_the_order() {
+        let times_ns: Vec<i64> = (0..40).map(|i| i * 7_919 % 1_009).collect();
+        let others_ns = [2_000, 800, 304, 301, 300, -5];
+        let mut elsewhere = asked(&times_ns);
+        for ns in others_ns {
+            elsewhere.note(ns, Others::Decided);
+        }
+        let nearest_ns = |ns: &i64| others_ns.iter().map(|other| other.abs_diff(*ns)).min();
+        let expected: Vec<_> = times_ns.iter().map(nearest_ns).collect();
+        assert_eq!(apart_ns(&elsewhere, &times_ns), expected);
     }
 
     #[test]
     fn leftovers_of_another_occasion_are_others() {
-        let mut elsewhere = Elsewhere::of(&leftover(0));
-        elsewhere.add(&leftover(100));
-        elsewhere.note_left(&[leftover(0), leftover(10)]);
-        let of = |aligned_ns| elsewhere.of_leftover(&leftover(aligned_ns));
-        assert!(!of(0).is_known(), "they are its own");
-        assert_eq!((of(100).others, of(100).nearest_ns), (Others::Left, 90));
-    }
-
-    #[test]
-    fn of_leftovers_without_end_the_first_are_known() {
-        let mut elsewhere = Elsewhere::of(&leftover(0));
-        for aligned_ns in 0..1_000 {
-            elsewhere.add(&leftover(aligned_ns));
-        }
-        let n = successors(Some(&elsewhere), |one| one.next.as_deref()).count();
-        assert!((MOST_OCCASIONS..=MOST_OCCASIONS + 1).contains(&n));
+        let mut elsewhere = asked(&[0, 100]);
+        elsewhere.note(200, Others::Decided);
+        elsewhere.note_left(&leftover(0), 90);
+        elsewhere.note_left(&leftover(50), 1);
+        assert_eq!(apart_ns(&elsewhere, &[0, 100]), [Some(90), Some(100)]);
     }
 }
