@@ -76,17 +76,25 @@ class Rounds:
 
     late_ms: tuple[int, int]
     seed: int
+    n: int = N // 20
+    n_the_same: int = 30
+    n_others: int = 0
+    """Packets of a round that are unlike all others."""
     n_lost: int = 0
     took_ns: list[int] = field(default_factory=list)
 
     def captured(self) -> list[Timed]:
         """What two points captured."""
         chance = random.Random(self.seed)  # noqa: S311 - no secret
-        frames = [
-            ip(*HOSTS, UDP, 0, 64, udp((5_000, 6_001), chance.randbytes(30))) for _ in range(30)
-        ]
+
+        def new() -> bytes:
+            return ip(*HOSTS, UDP, 0, 64, udp((5_000, 6_001), chance.randbytes(30)))
+
+        frames = [new() for _ in range(self.n_the_same)]
         points: list[Timed] = [[], []]
-        for number, (at, frame) in product(range(N // 20), enumerate(frames)):
+        n_frames = self.n_the_same + self.n_others
+        for number, at in product(range(self.n), range(n_frames)):
+            frame = frames[at] if at < self.n_the_same else new()
             at_ns = START_NS + number * 3_000 * MS + at * 10 * MS
             is_seen = chance.random() >= MISSED
             points[0].extend([(at_ns, frame)] * is_seen)
@@ -110,3 +118,13 @@ def test_late_packets_of_a_round_are_found(
     assert (row["n"], row["n_lost"]) == (len(rounds.took_ns), rounds.n_lost)
     assert row["max_ns"] == max(rounds.took_ns) > late_ms[0] * MS
     assert row["mean_ns"] == pytest.approx(sum(rounds.took_ns) / len(rounds.took_ns))
+
+
+@pytest.mark.parametrize("n", [1_000, 4_000])
+def test_late_heartbeats_are_not_lost_however_many_came(n: int, tmp_path: Path) -> None:
+    beats = Rounds((60, 400), 1, n, n_the_same=1, n_others=1)
+    with pcaplat.merge(saved(beats.captured(), tmp_path), same_clock=["all"]) as result:
+        row = next(row for row in result.document["segments"] if row["n"])
+    n, mean_ns = len(beats.took_ns), sum(beats.took_ns) / len(beats.took_ns)
+    assert (row["n"] + row["n_undecided"], row["n_lost"]) == (n, beats.n_lost)
+    assert row["mean_least_ns"] <= mean_ns <= row["mean_most_ns"]
