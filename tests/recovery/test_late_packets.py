@@ -42,7 +42,7 @@ from tests.recovery.simulator.effects import (
 from tests.support.networks import START_NS, Edges, Network, Packet, both_ways, datagram, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from tests.recovery.simulator.effects import Contrast
     from tests.recovery.simulator.truth import Hop
@@ -695,16 +695,14 @@ UNLUCKY = pytest.mark.xfail(
 )
 
 
-def attacks(seeds: Iterable[int]) -> Iterator[Any]:
-    """Of each attack these seeds."""
-    for name, seed in product(ATTACKS, seeds):
-        is_unlucky = (name, seed) == ("identities of 3,000 values, and some late", 2)
-        yield pytest.param(name, seed, marks=[UNLUCKY] * is_unlucky)
+def attack(name: str, seed: int) -> Any:  # noqa: ANN401 - pytest does not name what it takes
+    is_unlucky = (name, seed) == ("identities of 3,000 values, and some late", 2)
+    return pytest.param(name, seed, marks=[UNLUCKY] * is_unlucky)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("same_clock", [("all",), ()], ids=["one clock", "not declared"])
-@pytest.mark.parametrize(("name", "seed"), attacks(range(2, 7)))
+@pytest.mark.parametrize(("name", "seed"), [attack(*one) for one in product(ATTACKS, range(2, 7))])
 def test_no_late_pair_is_made_of_packets_that_repeat_at_length(
     name: str, seed: int, same_clock: tuple[str, ...], tmp_path: Path
 ) -> None:

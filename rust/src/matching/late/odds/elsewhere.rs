@@ -20,7 +20,7 @@ pub(crate) struct Elsewhere {
     /// The last that was seen before all of them.
     before_ns: Option<i64>,
     /// In order of time.
-    asked: Vec<Asked>,
+    asked: Vec<Occurrence>,
 }
 
 /// What else was seen of the packet ID of one leftover.
@@ -34,7 +34,7 @@ pub(crate) struct Nearest {
 
 /// A leftover that is asked about.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct Occurrence {
     aligned_ns: i64,
     /// How far off leftovers of other occasions are.
     left_ns: Option<u64>,
@@ -46,7 +46,7 @@ impl Elsewhere {
     /// Asks about a leftover.
     pub(crate) fn ask(&mut self, leftover: &Leftover) {
         if let Err(place) = self.place(leftover) {
-            let one = Asked {
+            let one = Occurrence {
                 aligned_ns: leftover.first.aligned_ns,
                 left_ns: None,
                 until_next: None,
