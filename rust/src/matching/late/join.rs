@@ -149,6 +149,7 @@ impl LateJoin<'_> {
             })?;
         }
         order.settle();
+        odds.settle_others();
         Ok(())
     }
 

@@ -35,8 +35,6 @@ const SELDOM: f64 = 0.5;
 const FEW: f64 = 2.0;
 /// Of leftovers like these, more are slow packets than not.
 const LIKELY: f64 = 0.5;
-/// Leftovers that were not seen again, of which more say no more.
-const ENOUGH: f64 = 40.0;
 
 /// Numbers of leftovers of one flow and way, or of all.
 #[derive(Clone, Copy, Debug, Default)]
@@ -143,6 +141,11 @@ impl Odds {
         self.note_others(untold, Others::Untold);
     }
 
+    /// Takes that all that was decided is noted.
+    pub(crate) fn settle_others(&mut self) {
+        self.others.values_mut().for_each(Elsewhere::settle);
+    }
+
     fn note_others(&mut self, seen: &Decided, others: Others) {
         if let Some(known) = self.others.get_mut(&seen.key) {
             known.note(seen.aligned_ns, others);
@@ -163,8 +166,7 @@ impl Odds {
             all_ended: 1.0,
             ..Recurrences::default()
         };
-        let elsewhere = self.elsewhere(first);
-        let again = elsewhere.and_then(|nearest| nearest.apart_ns);
+        let again = self.again_ns(first, kinship);
         more.again = again.map(Intervals::one).unwrap_or_default();
         match (again, kinship) {
             (None, Kinship::Slow(_)) => more.slow = n,
@@ -175,6 +177,13 @@ impl Odds {
             _ => {}
         }
         self.add(first, &more);
+    }
+
+    /// After what time the packet ID of some parts came again. Parts that were faster than any may be so at each time.
+    fn again_ns(&self, first: &Leftover, kinship: &Kinship) -> Option<u64> {
+        let elsewhere = self.elsewhere(first)?;
+        let is_again = matches!(kinship, Kinship::Slow(_)) || elsewhere.others != Others::Nothing;
+        elsewhere.apart_ns.filter(|_| is_again)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
@@ -202,7 +211,7 @@ impl Odds {
             leftovers: one_in,
             ended: if is_end { one_in } else { 0.0 },
             all_ended: one_in * n_ended as f64,
-            begun: if elsewhere.is_decided {
+            begun: if elsewhere.others == Others::Decided {
                 one_in * n_begun as f64
             } else {
                 0.0
@@ -254,7 +263,7 @@ impl Odds {
         };
         // one that was decided at another time is no evidence of a route
         let elsewhere = self.elsewhere(first);
-        let is_only = elsewhere.is_some_and(|nearest| nearest.apart_ns.is_none());
+        let is_only = elsewhere.is_some_and(|nearest| nearest.others == Others::Nothing);
         let Some(of_flow) = self.of_flow.get(&first.flow_way()).filter(|_| is_only) else {
             return false;
         };
@@ -351,7 +360,7 @@ impl Recurrences {
             let n_again = f64::max(self.again.n_within(late_ns), self.again.n() * soon_frac);
             return n_again / n_plain.max(n_again);
         }
-        of_others * once_frac.powf(n_plain.min(ENOUGH))
+        of_others * once_frac.powf(n_plain)
     }
 
     /// Those that are neither slow nor reversed.
@@ -466,6 +475,7 @@ mod tests {
                 aligned_ns: 0,
             });
         }
+        odds.settle_others();
         for one in kinships {
             odds.note(&plan(), one);
         }
@@ -516,6 +526,7 @@ mod tests {
                 aligned_ns: again_ns,
             });
         }
+        odds.settle_others();
         for one in &all {
             odds.note(&plan(), one);
         }
@@ -591,6 +602,7 @@ mod tests {
             };
             odds.note_others(&seen, others);
         }
+        odds.settle_others();
         for one in &all {
             odds.note(&plan(), one);
         }
@@ -641,6 +653,7 @@ mod tests {
                 flow_way: 0,
                 aligned_ns: 0,
             });
+            odds.settle_others();
             odds.note(&wide, &slow);
             odds.doubt(&wide, &parts)
         };

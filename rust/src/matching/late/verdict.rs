@@ -146,24 +146,29 @@ fn may_be_parts(at: &Surveyed<'_>, some: &[Leftover]) -> bool {
     are_along_one_way(&at.topology, &in_order(at.plan, some))
 }
 
+/// Ends at one branch, with what came behind it after them. Of several branches, the end that is nearest in time counts.
 fn of_branches(topology: &Topology, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Leftover>> {
-    let parts = same.records.iter().map(Leftover::from_record);
-    let (branches, mut rest): (Vec<_>, Vec<_>) = parts.partition(|one| one.branch.is_some());
-    let mut found = Vec::with_capacity(branches.len() + 1);
-    for end in branches {
-        let along = topology.along(end.direction);
-        let is_behind = |one: &Leftover| {
-            let from = end.branch.unwrap_or(end.last.point);
-            one.first.point == from || along.leads(from, one.first.point)
+    let parts: Vec<Leftover> = same.records.iter().map(Leftover::from_record).collect();
+    let branch_of = |one: &Leftover| one.branch.map(|branch| (one.direction, branch));
+    let nearest = |one: &Leftover| {
+        let is_behind = |end: &&Leftover| {
+            let at = one.first.point;
+            let leads = |from| from == at || topology.along(end.direction).leads(from, at);
+            end.branch.is_some_and(leads)
         };
-        let (behind, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_behind);
-        rest = others;
-        found.push([vec![end], behind].concat());
+        let apart_ns = |end: &&Leftover| end.last.aligned_ns.abs_diff(one.first.aligned_ns);
+        let ends = parts.iter().filter(is_behind);
+        ends.min_by_key(apart_ns).and_then(branch_of)
+    };
+    let mut found: Vec<(Option<(Direction, u16)>, Vec<Leftover>)> = Vec::new();
+    for one in &parts {
+        let branch = branch_of(one).or_else(|| nearest(one));
+        match found.iter_mut().find(|(of, _)| *of == branch) {
+            Some((_, group)) => group.push(*one),
+            None => found.push((branch, vec![*one])),
+        }
     }
-    if !rest.is_empty() {
-        found.push(rest);
-    }
-    found
+    found.into_iter().map(|(_, group)| group).collect()
 }
 
 /// Ends and beginnings of one packet ID that may be of one packet each, by their places among the parts:

@@ -13,7 +13,7 @@ pub(crate) enum Others {
     Untold,
 }
 
-/// The same, and when, of leftovers of one packet ID that are asked about.
+/// The same, and when, of leftovers of one packet ID that are asked about. What is noted is known once it is settled.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elsewhere {
     others: Others,
@@ -26,18 +26,18 @@ pub(crate) struct Elsewhere {
 /// What else was seen of the packet ID of one leftover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Nearest {
-    /// How far off the nearest of it is, if anything is.
+    /// How far off the nearest of it is, leftovers of other occasions among it, if there is any.
     pub(crate) apart_ns: Option<u64>,
-    /// Packets of it were decided, and all of it can be told.
-    pub(crate) is_decided: bool,
+    /// What there is besides leftovers.
+    pub(crate) others: Others,
 }
 
 /// A leftover that is asked about.
 #[derive(Clone, Copy, Debug)]
 struct Occurrence {
     aligned_ns: i64,
-    /// How far off leftovers of other occasions are.
-    left_ns: Option<u64>,
+    /// How far off the nearest of all others is.
+    apart_ns: Option<u64>,
     /// The first and the last of the others that were seen from then until the next one that is asked about.
     until_next: Option<[i64; 2]>,
 }
@@ -48,7 +48,7 @@ impl Elsewhere {
         if let Err(place) = self.place(leftover) {
             let one = Occurrence {
                 aligned_ns: leftover.first.aligned_ns,
-                left_ns: None,
+                apart_ns: None,
                 until_next: None,
             };
             self.asked.insert(place, one);
@@ -82,25 +82,44 @@ impl Elsewhere {
     pub(crate) fn note_left(&mut self, leftover: &Leftover, left_ns: u64) {
         let asked = self.place(leftover).ok();
         if let Some(one) = asked.and_then(|at| self.asked.get_mut(at)) {
-            let nearer_ns = one.left_ns.map_or(left_ns, |ns| ns.min(left_ns));
-            one.left_ns = Some(nearer_ns);
+            one.take(left_ns);
+        }
+    }
+
+    /// Finds what is nearest to each, once all is noted.
+    pub(crate) fn settle(&mut self) {
+        let mut last_ns = self.before_ns;
+        for one in &mut self.asked {
+            one.near(last_ns);
+            last_ns = one.until_next.map(|[_, last_ns]| last_ns).or(last_ns);
+        }
+        let mut first_ns = None;
+        for one in self.asked.iter_mut().rev() {
+            first_ns = one.until_next.map(|[first_ns, _]| first_ns).or(first_ns);
+            one.near(first_ns);
         }
     }
 
     /// The nearest of all others; `None` of a leftover that was not asked about.
     pub(crate) fn nearest(&self, leftover: &Leftover) -> Option<Nearest> {
-        let (before, from) = self.asked.split_at_checked(self.place(leftover).ok()?)?;
-        let one = from.first()?;
-        let last = before.iter().rev().find_map(|one| one.until_next);
-        let last_ns = last.map(|[_, last_ns]| last_ns).or(self.before_ns);
-        let first = from.iter().find_map(|one| one.until_next);
-        let first_ns = first.map(|[first_ns, _]| first_ns);
-        let seen_ns = [last_ns, first_ns].into_iter().flatten();
-        let apart_ns = seen_ns.map(|seen_ns| seen_ns.abs_diff(one.aligned_ns));
+        let asked = self.asked.get(self.place(leftover).ok()?)?;
         Some(Nearest {
-            apart_ns: apart_ns.chain(one.left_ns).min(),
-            is_decided: self.others == Others::Decided,
+            apart_ns: asked.apart_ns,
+            others: self.others,
         })
+    }
+}
+
+impl Occurrence {
+    fn near(&mut self, seen_ns: Option<i64>) {
+        if let Some(seen_ns) = seen_ns {
+            self.take(seen_ns.abs_diff(self.aligned_ns));
+        }
+    }
+
+    fn take(&mut self, apart_ns: u64) {
+        let nearer_ns = self.apart_ns.map_or(apart_ns, |ns| ns.min(apart_ns));
+        self.apart_ns = Some(nearer_ns);
     }
 }
 
@@ -124,6 +143,8 @@ mod tests {
     }
 
     fn apart_ns(of: &Elsewhere, times_ns: &[i64]) -> Vec<Option<u64>> {
+        let mut of = of.clone();
+        of.settle();
         let nearest = |ns: &i64| of.nearest(&leftover(*ns)).unwrap().apart_ns;
         times_ns.iter().map(nearest).collect()
     }
@@ -134,10 +155,11 @@ mod tests {
         assert_eq!(apart_ns(&elsewhere, &[0, 100]), [None, None]);
         elsewhere.note(90, Others::Decided);
         assert_eq!(apart_ns(&elsewhere, &[0, 100]), [Some(90), Some(10)]);
-        assert!(elsewhere.nearest(&leftover(0)).unwrap().is_decided);
+        let others = |of: &Elsewhere| of.nearest(&leftover(0)).unwrap().others;
+        assert_eq!(others(&elsewhere), Others::Decided);
         elsewhere.note(-20, Others::Untold);
         assert_eq!(apart_ns(&elsewhere, &[0, 100]), [Some(20), Some(10)]);
-        assert!(!elsewhere.nearest(&leftover(0)).unwrap().is_decided);
+        assert_eq!(others(&elsewhere), Others::Untold);
         assert_eq!(elsewhere.nearest(&leftover(7)), None, "nobody asked");
     }
 
