@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+import pcaplat
 from tests.recovery.networks.judge import lost_wrong, merge_network, pairs_wrong, segments_wrong
 from tests.recovery.networks.talk import Pair, host, seldom, talk, way, with_clocks
-from tests.support.networks import Edges, Network, both_ways, walk
+from tests.support.frames import UDP, ip, udp, write_pcap
+from tests.support.networks import START_NS, Edges, Network, both_ways, walk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,3 +110,30 @@ def test_the_first_packets_are_not_lost_where_the_route_becomes_longer(
     network = rerouted(n, slower, change, 0, is_both_ways=False)
     found = merge_network(network, tmp_path, ["all"])
     assert lost_wrong(found) == {}
+
+
+@pytest.mark.parametrize("n_spells", [4, 12])
+def test_equal_packets_that_are_sent_while_the_route_is_shorter_are_undecided(
+    n_spells: int, tmp_path: Path
+) -> None:
+    chance = np.random.default_rng(1)
+    points: list[list[tuple[int, bytes]]] = [[], []]
+
+    def send(at_ms: float, takes_ms: int, content: bytes) -> None:
+        frame = ip("10.1.0.1", "10.2.0.1", UDP, 0, 64, udp((5_000, 6_000), content))
+        sent_ns = START_NS + int(at_ms * MS_NS)
+        took_ns = takes_ms * MS_NS + int(chance.exponential(20_000))
+        points[0].append((sent_ns, frame))
+        points[1].append((sent_ns + took_ns, frame))
+
+    for spell in range(n_spells):
+        begin_ms = 7_000 * spell
+        for at_ms in np.arange(200, 7_000, 15) + chance.uniform(0, 1, 454):
+            send(begin_ms + at_ms, 60, chance.bytes(40))
+        send(begin_ms, 20, b"again")
+    files = [tmp_path / f"p{at}.pcap" for at in (0, 1)]
+    for file, point in zip(files, points, strict=True):
+        write_pcap(file, sorted(point))
+    with pcaplat.merge(list(map(str, files)), same_clock=["all"]) as result:
+        (row,) = (row for row in result.document["segments"] if row["n"])
+    assert (row["n"], row["n_lost"], row["n_undecided"]) == (454 * n_spells, 0, n_spells)

@@ -23,10 +23,10 @@ pub(crate) fn steps<'a>(
 }
 
 /// Where a packet with several receivers was not seen, of the points that those before it came to.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct TreeEnds {
-    /// It was first seen behind a branch: what came before may be another part.
-    pub(crate) is_behind: bool,
+    /// What was first seen behind branches, each with what followed it: what came before may be another part.
+    pub(crate) behind: Vec<Vec<Observation>>,
     /// Branches that it did not take: how many of its observations there are up to the branch, and where
     /// that leads.
     pub(crate) missing: Vec<(usize, u16)>,
@@ -34,12 +34,33 @@ pub(crate) struct TreeEnds {
 
 impl TreeEnds {
     pub(crate) fn of(along: &Along, tree: &[(u16, u16)], observations: &[Observation]) -> Self {
-        let first = observations.first().map(|one| one.point);
+        let is_behind = |part: &Vec<Observation>| {
+            let first = part.first().map(|one| one.point);
+            tree.iter().any(|(_, down)| Some(*down) == first)
+        };
+        let parts = parts_of_tree(along, observations).into_iter();
         Self {
-            is_behind: tree.iter().any(|(_, down)| Some(*down) == first),
+            behind: parts.filter(is_behind).collect(),
             missing: missing_branches(along, tree, observations),
         }
     }
+}
+
+/// Observations by the first one that they followed: several receivers may have got a packet together that was
+/// not seen on its way to them.
+fn parts_of_tree(along: &Along, observations: &[Observation]) -> Vec<Vec<Observation>> {
+    let mut parts: Vec<Vec<Observation>> = Vec::new();
+    for observation in observations {
+        let leads = |part: &&mut Vec<Observation>| {
+            let first = part.first();
+            first.is_some_and(|first| along.leads(first.point, observation.point))
+        };
+        match parts.iter_mut().find(leads) {
+            Some(part) => part.push(*observation),
+            None => parts.push(vec![*observation]),
+        }
+    }
+    parts
 }
 
 fn missing_branches(
@@ -108,6 +129,23 @@ mod tests {
         assert_eq!(stepped(&tree(), &[0, 2, 4], false), [(0, 2), (0, 4)]);
         assert_eq!(stepped(&tree(), &[2, 3], false), []);
         assert_eq!(stepped(&tree(), &[2, 3], true), [(2, 3)]);
+    }
+
+    #[test]
+    fn what_receivers_got_together_is_a_part_for_each() {
+        let plan = tree();
+        let topology = Topology::new(&plan);
+        let along = topology.along(Direction::Forward);
+        let branches = [(1, 2), (1, 3), (1, 4)];
+        let behind = |points: &[u16]| -> Vec<Vec<u16>> {
+            let ends = TreeEnds::of(along, &branches, &seen(points));
+            let points = |part: &Vec<Observation>| part.iter().map(|one| one.point).collect();
+            ends.behind.iter().map(points).collect()
+        };
+        assert_eq!(behind(&[2, 3, 4]), [[2], [3], [4]]);
+        assert_eq!(behind(&[0, 1, 3]), [[0; 0]; 0]);
+        let deeper = TreeEnds::of(along, &[(0, 1), (1, 2)], &seen(&[1, 2, 3]));
+        assert_eq!(deeper.behind.len(), 1);
     }
 
     #[test]

@@ -267,7 +267,7 @@ impl LateJoin<'_> {
                     [_] => Status::Unmatched,
                     _ => Status::Matched,
                 };
-                for part in packet.iter().filter(|part| part.is_uncounted) {
+                for part in packet.iter().filter(|part| part.is_uncounted()) {
                     all.counts.note(self.plan, &part.first, status);
                 }
                 if let [alone] = packet.as_slice()

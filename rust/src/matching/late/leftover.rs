@@ -40,8 +40,8 @@ pub(crate) struct Leftover {
     pub(crate) n_copies: [u8; 2],
     /// It is one packet, recognised by all that captures have of it.
     pub(crate) is_joinable: bool,
-    /// Nothing was counted of the status of its only frame.
-    pub(crate) is_uncounted: bool,
+    /// Others were seen with it that did not follow it: its first frame may be their name.
+    pub(crate) names_others: bool,
     /// How its loss is told.
     pub(crate) told_by: ToldBy,
 }
@@ -73,7 +73,7 @@ impl Leftover {
             branch: None,
             n_copies: [0; 2],
             is_joinable: false,
-            is_uncounted: false,
+            names_others: false,
             told_by: ToldBy::Packet,
         })
     }
@@ -96,6 +96,12 @@ impl Leftover {
     /// Whether it may be one slow packet with another part, or two.
     pub(crate) fn is_slow_or_two(&self) -> bool {
         self.first.evidence.is(Evidence::SLOW_OR_TWO)
+    }
+
+    /// Whether nothing was counted of the status of its only frame.
+    pub(crate) fn is_uncounted(&self) -> bool {
+        let is_only = self.is_single() && !self.names_others;
+        self.is_joinable && is_only && self.branch.is_none()
     }
 
     pub(crate) fn is_single(&self) -> bool {
@@ -150,7 +156,7 @@ impl Leftover {
             self.direction.is_reverse(),
             self.entered_in_another,
             self.is_joinable,
-            self.is_uncounted,
+            self.names_others,
             self.lost.is_some(),
             lost.packets > 0,
             lost.ends[0] > 0,
@@ -198,7 +204,7 @@ impl Leftover {
             lost: is_set(6).then(|| lost_of(*told)),
             entered_in_another: is_set(3),
             is_joinable: is_set(4),
-            is_uncounted: is_set(5),
+            names_others: is_set(5),
             told_by: ToldBy::of(i64::from(is_set(10))),
         }
     }
@@ -274,7 +280,7 @@ mod tests {
             let observations: Vec<Observation> = points.iter().map(|point| seen(*point)).collect();
             for direction in [Direction::Forward, Direction::Reverse] {
                 let mut left = Leftover::of(&observations, direction, lost, true).unwrap();
-                (left.is_joinable, left.is_uncounted) = (lost.is_none(), lost.is_some());
+                (left.is_joinable, left.names_others) = (lost.is_none(), lost.is_some());
                 left.told_by = ToldBy::of(i64::from(lost.is_some()));
                 let read = Leftover::from_record(&left.record());
                 // the two ends of a trajectory are of one flow and way

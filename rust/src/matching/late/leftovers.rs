@@ -89,13 +89,12 @@ impl Leftovers {
         let is_open = fate.lost.is_some_and(|lost| lost.packets > 0);
         let is_directed = observations.iter().all(|one| one.directed);
         left.is_joinable = is_open && is_directed && is_known(observations, fate);
-        left.is_uncounted = left.is_joinable && left.is_single();
         if !left.is_joinable && left.lost.is_none() {
             self.log(first, direction, is_told);
             return false;
         }
         self.runs.push(left.record());
-        left.is_uncounted
+        left.is_uncounted()
     }
 
     /// Takes a packet with several receivers that was decided. Returns whether its only frame is left without
@@ -120,17 +119,20 @@ impl Leftovers {
                 self.runs.push(left.record());
             }
         }
-        let rest = left_of(observations);
-        if let Some(mut rest) = rest.filter(|_| tree.is_behind && is_known) {
-            rest.is_joinable = true;
-            rest.is_uncounted = rest.is_single();
-            self.runs.push(rest.record());
-            return rest.is_uncounted;
+        let is_only = observations.len() == 1;
+        for part in tree.behind.iter().filter(|_| is_known) {
+            if let Some(mut left) = left_of(part) {
+                left.is_joinable = true;
+                left.names_others = part.len() < observations.len();
+                self.runs.push(left.record());
+            }
         }
-        if let Some(first) = observations.first().filter(|_| tree.missing.is_empty()) {
+        let is_left = !tree.behind.is_empty() && is_known;
+        let is_whole = !is_left && tree.missing.is_empty();
+        if let Some(first) = observations.first().filter(|_| is_whole) {
             self.log(first, direction, true);
         }
-        false
+        is_left && is_only
     }
 
     /// Takes a loss of one of several equal packets, of which this one may stand for it.

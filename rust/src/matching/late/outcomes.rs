@@ -35,7 +35,7 @@ impl Renamed {
                 self.of_frame.insert(frame, first);
             }
             // copies of a single frame were written as parts of it
-            let is_named = !part.is_single() || part.has_copies();
+            let is_named = !part.is_single() || part.has_copies() || part.names_others;
             if is_named && frame.packed() != first {
                 self.of_part.insert(frame.packed(), first);
             }
@@ -44,10 +44,10 @@ impl Renamed {
 
     /// Takes a part that is joined with no other: its copies are of no packet that was matched.
     pub(crate) fn leave_alone(&mut self, part: &Leftover) {
-        if part.is_uncounted && part.is_slow_or_two() {
+        if part.is_uncounted() && part.is_slow_or_two() {
             self.undecided.insert(part.first.frame);
         }
-        if part.is_uncounted && part.has_copies() {
+        if part.is_uncounted() && part.has_copies() {
             self.of_part
                 .insert(part.first.frame.packed(), NO_TRAJECTORY);
         }

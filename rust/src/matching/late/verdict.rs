@@ -160,15 +160,18 @@ fn of_branches(topology: &Topology, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Lef
         let ends = parts.iter().filter(is_behind);
         ends.min_by_key(apart_ns).and_then(branch_of)
     };
-    let mut found: Vec<(Option<(Direction, u16)>, Vec<Leftover>)> = Vec::new();
+    let (mut branches, mut found) = (Vec::new(), Vec::<Vec<Leftover>>::new());
     for one in &parts {
         let branch = branch_of(one).or_else(|| nearest(one));
-        match found.iter_mut().find(|(of, _)| *of == branch) {
-            Some((_, group)) => group.push(*one),
-            None => found.push((branch, vec![*one])),
+        let at = branches.iter().position(|of| *of == branch);
+        if let Some(group) = at.and_then(|at| found.get_mut(at)) {
+            group.push(*one);
+        } else {
+            branches.push(branch);
+            found.push(vec![*one]);
         }
     }
-    found.into_iter().map(|(_, group)| group).collect()
+    found
 }
 
 /// Ends and beginnings of one packet ID that may be of one packet each, by their places among the parts:

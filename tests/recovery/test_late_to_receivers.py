@@ -1,0 +1,107 @@
+"""Packets to a group are late at one receiver, or at all of them together: none counts as lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import compress, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import pcaplat
+from tests.support.frames import UDP, ip, udp
+from tests.support.networks import START_NS, Network, Packet, Sighting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+N, S, MS = 1_000, 1_000_000_000, 1_000_000
+LATE = 0.03
+Ways = tuple[tuple[str, ...], ...]
+RECEIVERS = ("r1", "r2", "r3")
+STAR: Ways = tuple(("sender", receiver) for receiver in RECEIVERS)
+SWITCH: Ways = tuple(("sender", "switch", receiver) for receiver in RECEIVERS)
+DEEP: Ways = (
+    ("sender", "switch", "r1"),
+    *(("sender", "switch", "second", r) for r in ("r2", "r3")),
+)
+
+
+def frame(number: int, content: bytes) -> bytes:
+    ends = ("10.1.0.1", "239.1.1.1")
+    return ip(*ends, UDP, number, 64, udp((5_000, 5_000), content))
+
+
+@dataclass
+class Group:
+    """A packet every half second: every other one is unlike all others, in time and not lost."""
+
+    ways: Ways
+    lost_share: float
+    content: bytes | None
+    network: Network = field(init=False)
+    chance: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
+
+    def __post_init__(self) -> None:
+        """Send all of them."""
+        self.network = Network([], {point: [] for way in self.ways for point in way})
+        self.network.packets = [self.sent(number) for number in range(2 * N)]
+        for sightings in self.network.seen.values():
+            sightings.sort()
+
+    def sent(self, number: int) -> Packet:
+        """Send one."""
+        is_plain = number % 2 == 1
+        content = (not is_plain and self.content) or self.chance.bytes(40)
+        sent_ns = START_NS + number * S // 2 + int(self.chance.integers(MS))
+        packet = Packet(sent_ns, self.ways, frame(is_plain * number, content))
+        at_ns: dict[str, int | None] = {"sender": sent_ns}
+        late_ns = {} if is_plain else self.late_ns(number)
+        for edge in dict.fromkeys(edge for way in self.ways for edge in pairwise(way)):
+            up_ns = at_ns[edge[0]]
+            at_ns[edge[1]] = None
+            if up_ns is not None and not is_plain and self.chance.random() < self.lost_share:
+                self.network.lost.append((edge, number))
+            elif up_ns is not None:
+                took_ns = 20_000 + int(self.chance.exponential(2_000)) + late_ns.get(edge, 0)
+                at_ns[edge[1]] = up_ns + took_ns
+        for point, t_ns in at_ns.items():
+            if t_ns is not None:
+                self.network.seen[point].append(Sighting(t_ns, number, packet.frame))
+        return packet
+
+    def late_ns(self, number: int) -> dict[tuple[str, str], int]:
+        """On which edges it is late: some; later in the run, all of a fork together."""
+        is_late = self.chance.random(len(self.ways)) < LATE
+        times_ns = self.chance.integers(20 * MS, 250 * MS, len(self.ways)).tolist()
+        edges = [(way[-2], way[-1]) for way in self.ways]
+        if number < N:
+            return dict(compress(zip(edges, times_ns, strict=True), is_late))
+        return {edge: times_ns[0] for edge in edges if edge[0] == self.ways[0][-2] and is_late[0]}
+
+
+@pytest.mark.parametrize("content", [None, b"heartbeat"], ids=["unlike", "heartbeats"])
+@pytest.mark.parametrize("lost_share", [0.0, 0.01])
+@pytest.mark.parametrize("ways", [STAR, SWITCH, DEEP], ids=["star", "switch", "two switches"])
+def test_late_packets_of_a_group_arrive_at_every_receiver(
+    ways: Ways, lost_share: float, content: bytes | None, tmp_path: Path
+) -> None:
+    network = Group(ways, lost_share, content).network
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"]) as result:
+        rows = {}
+        for row in result.document["segments"]:
+            ends = (row["near"], row["far"])
+            edge = ends if row["direction"] == "forward" else ends[::-1]
+            rows[edge] = (row["n"], row["n_lost"], row["max_ns"])
+        matches = result.matches.select("up_file", "up_frame", "trajectory_id").collect()
+    lost = [edge for edge, _ in network.lost]
+    true = {
+        edge: (len(took_ns), lost.count(edge), max(took_ns.values()))
+        for edge, took_ns in network.crossings().items()
+    }
+    assert {edge: rows[edge] for edge in true} == true
+    of_packet: dict[int, set[int]] = {}
+    for file, number, trajectory_id in matches.iter_rows():
+        of_packet.setdefault(network.packet(file, number), set()).add(trajectory_id)
+    assert max(map(len, of_packet.values())) == 1, "a packet is one trajectory"
