@@ -1,5 +1,6 @@
 """The share of false pairs: weights by hand, and simulated identities whose truth is known."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -87,15 +88,27 @@ def assert_within(factor: float, expected: float, true: int) -> None:
     assert expected >= (true - 1.6 * true**0.5) / factor
 
 
-def test_false_pairs_are_as_many_as_expected(tmp_path: Path) -> None:
+def all_expected_and_true(
+    folder: Path, n_values: int, n_points: int, seeds: Iterable[int], missed_share: float = 0.4
+) -> tuple[float, int]:
+    """Of some seeds together."""
     found = []
-    for seed in (1, 2):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        found.append(expected_and_true(folder, missing(1_000, 2, seed, missed_share=0.4)))
-    expected, true = (sum(column) for column in zip(*found, strict=True))
+    for seed in seeds:
+        scratch = folder / str(seed)
+        scratch.mkdir()
+        scenario = missing(n_values, n_points, seed, missed_share)
+        found.append(expected_and_true(scratch, scenario))
+    return sum(expected for expected, _ in found), sum(true for _, true in found)
+
+
+def test_false_pairs_are_as_many_as_expected(tmp_path: Path) -> None:
+    expected, true = all_expected_and_true(tmp_path, 3_000, 3, (1, 2, 3))
     assert true > 5
     assert_within(3, expected, true)
+
+
+def test_what_comes_again_soon_makes_no_false_pairs(tmp_path: Path) -> None:
+    assert all_expected_and_true(tmp_path, 1_000, 2, (1, 2)) == (0, 0)
 
 
 @pytest.mark.parametrize(("n_values", "missed_share"), [(30, 0.1), (30, 0.4), (100, 0.4)])
@@ -129,12 +142,8 @@ def test_false_pairs_within_the_jitter_are_as_many_as_expected(
 def test_over_three_decades(
     n_values: int, n_points: int, missed_share: float, tmp_path: Path
 ) -> None:
-    found = []
-    for seed in range(11, 15):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        found.append(expected_and_true(folder, missing(n_values, n_points, seed, missed_share)))
-    expected, true = (sum(column) for column in zip(*found, strict=True))
+    seeds = range(11, 15)
+    expected, true = all_expected_and_true(tmp_path, n_values, n_points, seeds, missed_share)
     assert_within(3, expected, true)
 
 
