@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import compress, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,12 +73,17 @@ class Group:
 
     def late_ns(self, number: int) -> dict[tuple[str, str], int]:
         """On which edges it is late: some; later in the run, all of a fork together."""
-        is_late = self.chance.random(len(self.ways)) < LATE
-        times_ns = self.chance.integers(20 * MS, 250 * MS, len(self.ways)).tolist()
-        edges = [(way[-2], way[-1]) for way in self.ways]
-        if number < N:
-            return dict(compress(zip(edges, times_ns, strict=True), is_late))
-        return {edge: times_ns[0] for edge in edges if edge[0] == self.ways[0][-2] and is_late[0]}
+        edges = dict.fromkeys(edge for way in self.ways for edge in pairwise(way))
+        fork = self.ways[0][-2]
+        if number >= N:
+            is_late, late_ns = self.chance.random() < LATE, self.some_ns()
+            return {edge: late_ns for edge in edges if edge[0] == fork and is_late}
+        last = (edge for edge in edges if edge[1] in RECEIVERS)
+        return {edge: self.some_ns() for edge in last if self.chance.random() < LATE}
+
+    def some_ns(self) -> int:
+        """How late one is."""
+        return int(self.chance.integers(20 * MS, 250 * MS))
 
 
 @pytest.mark.parametrize("content", [None, b"heartbeat"], ids=["unlike", "heartbeats"])
