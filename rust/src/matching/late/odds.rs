@@ -610,6 +610,25 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_once_in_flows_that_repeat_themselves_is_measured() {
+        let once_frac = |n_again: usize| {
+            let lost = Some(Lost::default());
+            let flows = 0..20;
+            let keys = |flow: u64| flow * 100 + 1..flow * 100 + 11;
+            let of_flow = |flow: u64| keys(flow).map(move |key| end(key, flow, lost));
+            let late = flows.clone().map(|flow| slow(flow * 100, flow));
+            let all: Vec<Kinship> = late.chain(flows.clone().flat_map(of_flow)).collect();
+            let again = flows.flat_map(|flow| keys(flow).take(n_again));
+            let mut odds = odds(&all, &again.collect::<Vec<u64>>());
+            odds.settle();
+            odds.once_frac
+        };
+        assert!((once_frac(0) - SELDOM).abs() < f64::EPSILON, "none does");
+        assert!(once_frac(1) > 0.99, "each does once");
+        assert!((once_frac(10) - SELDOM).abs() < f64::EPSILON, "all of it");
+    }
+
+    #[test]
     fn what_may_be_of_equal_packets_tells_nothing_of_what_points_did_not_capture() {
         let Kinship::Slow(parts) = slow(1000, 7) else {
             return;
