@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -72,9 +73,11 @@ class Group:
         return packet
 
     def late_ns(self, number: int) -> dict[tuple[str, str], int]:
-        """On which edges it is late: some; later in the run, all of a fork together."""
+        """On which edges it is late: some; later in the run, all of a fork together, or all."""
         edges = dict.fromkeys(edge for way in self.ways for edge in pairwise(way))
         fork = self.ways[0][-2]
+        if number >= 3 * N // 2 and self.chance.random() < LATE:
+            return {edge: self.some_ns() for edge in edges}
         if number >= N:
             is_late, late_ns = self.chance.random() < LATE, self.some_ns()
             return {edge: late_ns for edge in edges if edge[0] == fork and is_late}
@@ -99,14 +102,28 @@ def test_late_packets_of_a_group_arrive_at_every_receiver(
             ends = (row["near"], row["far"])
             edge = ends if row["direction"] == "forward" else ends[::-1]
             rows[edge] = (row["n"], row["n_lost"], row["max_ns"])
-        matches = result.matches.select("up_file", "up_frame", "trajectory_id").collect()
+        matched = {row["point"]: row["n_matched"] for row in result.document["points"]}
+        names = "point", "file", "frame", "trajectory_id", "status"
+        frames = result.packets.select(names).collect()
+        pairs = result.matches.select("up_file", "up_frame", "trajectory_id").collect()
     lost = [edge for edge, _ in network.lost]
     true = {
         edge: (len(took_ns), lost.count(edge), max(took_ns.values()))
         for edge, took_ns in network.crossings().items()
     }
     assert {edge: rows[edge] for edge in true} == true
-    of_packet: dict[int, set[int]] = {}
-    for file, number, trajectory_id in matches.iter_rows():
-        of_packet.setdefault(network.packet(file, number), set()).add(trajectory_id)
+    seen = Counter(one.packet for seen in network.seen.values() for one in seen)
+    assert matched == {
+        point: sum(seen[one.packet] > 1 for one in sightings)
+        for point, sightings in network.seen.items()
+    }
+    tallied: Counter[str] = Counter()
+    of_packet: dict[int, set[int | None]] = {}
+    for point, file, number, trajectory_id, status in frames.iter_rows():
+        tallied[point] += status == "matched"
+        if status == "matched":
+            of_packet.setdefault(network.packet(file, number), set()).add(trajectory_id)
+    assert tallied == matched
+    for file, number, trajectory_id in pairs.iter_rows():
+        of_packet[network.packet(file, number)].add(trajectory_id)
     assert max(map(len, of_packet.values())) == 1, "a packet is one trajectory"

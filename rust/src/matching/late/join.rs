@@ -15,7 +15,7 @@ use crate::matching::late::verdict::{
     Kinship, Surveyed, is_alone, joints, pairs_in_number, relatives,
 };
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
-use crate::matching::observation::Observation;
+use crate::matching::observation::{FrameId, Observation};
 use crate::matching::outcome::Status;
 use crate::matching::partition::PartitionResult;
 use crate::matching::resolve::posterior::NO_DOUBT;
@@ -66,15 +66,15 @@ pub(crate) fn settle(
     }
     let waits = join.waits(&mut leftovers, &all.totals)?;
     join.finish((&mut leftovers, folder.keep), &waits, all)?;
-    for rows in &all.totals.rows {
-        join.renamed.write_rows(rows)?;
-    }
     if folder.keep.rows {
         join.renamed
             .write_outcomes(folder.directory, folder.n_captures)?;
     }
     let (totals, losses) = join.tally.finish()?;
     all.totals.merge(totals);
+    for rows in &all.totals.rows {
+        join.renamed.write_rows(rows)?;
+    }
     all.losses.merge(losses);
     all.totals.set_thresholds(&waits);
     leftovers.remove();
@@ -261,21 +261,16 @@ impl LateJoin<'_> {
         all: &mut PartitionResult,
     ) -> Result<()> {
         leftovers.runs.read(&mut |same| {
-            for packet in self.all_packets(same, waits) {
-                let status = match packet.as_slice() {
-                    [alone] if alone.is_slow_or_two() => Status::Ambiguous,
-                    [_] => Status::Unmatched,
-                    _ => Status::Matched,
-                };
+            let packets = self.all_packets(same, waits);
+            for packet in &packets {
                 for part in packet.iter().filter(|part| part.is_uncounted()) {
+                    let status = status_of(part.first.frame, &packets);
                     all.counts.note(self.plan, &part.first, status);
+                    if status != Status::Matched && keep.rows {
+                        self.renamed.leave_alone(part, status);
+                    }
                 }
-                if let [alone] = packet.as_slice()
-                    && keep.rows
-                {
-                    self.renamed.leave_alone(alone);
-                }
-                if let Some(packet) = whole(&packet) {
+                if let Some(packet) = whole(packet) {
                     let end = all
                         .losses
                         .note_end((self.plan, &self.at.topology), &packet, waits);
@@ -465,6 +460,23 @@ fn of_occasions(at: &Surveyed<'_>, occasions: &[Vec<Leftover>]) -> Vec<Kinship> 
     let parts = occasions.iter();
     let told = parts.filter_map(|parts| Kinship::of(at, parts));
     told.collect()
+}
+
+/// What became of a frame, by all packets of its packet ID: of a packet with several receivers it may be in the
+/// parts of each.
+fn status_of(frame: FrameId, packets: &[Vec<Leftover>]) -> Status {
+    let of_frame = packets.iter().filter_map(|packet| {
+        let mut parts = packet.iter();
+        let part = parts.find(|part| part.first.frame == frame)?;
+        Some(match packet.len() {
+            1 if part.is_slow_or_two() => Status::Ambiguous,
+            1 => Status::Unmatched,
+            _ => Status::Matched,
+        })
+    });
+    let telling = [Status::Unmatched, Status::Ambiguous, Status::Matched];
+    let place = |status: &Status| telling.iter().position(|one| one == status);
+    of_frame.max_by_key(place).unwrap_or(Status::Unmatched)
 }
 
 /// Copies that were made between two points.

@@ -40,8 +40,9 @@ pub(crate) struct Leftover {
     pub(crate) n_copies: [u8; 2],
     /// It is one packet, recognised by all that captures have of it.
     pub(crate) is_joinable: bool,
-    /// Others were seen with it that did not follow it: its first frame may be their name.
-    pub(crate) names_others: bool,
+    /// Of a packet with several receivers: its first frame is also in another part, counted there, and may be
+    /// the name of that.
+    pub(crate) is_shared: bool,
     /// How its loss is told.
     pub(crate) told_by: ToldBy,
 }
@@ -73,7 +74,7 @@ impl Leftover {
             branch: None,
             n_copies: [0; 2],
             is_joinable: false,
-            names_others: false,
+            is_shared: false,
             told_by: ToldBy::Packet,
         })
     }
@@ -100,8 +101,7 @@ impl Leftover {
 
     /// Whether nothing was counted of the status of its only frame.
     pub(crate) fn is_uncounted(&self) -> bool {
-        let is_only = self.is_single() && !self.names_others;
-        self.is_joinable && is_only && self.branch.is_none()
+        self.is_joinable && self.is_single() && !self.is_shared
     }
 
     pub(crate) fn is_single(&self) -> bool {
@@ -156,7 +156,7 @@ impl Leftover {
             self.direction.is_reverse(),
             self.entered_in_another,
             self.is_joinable,
-            self.names_others,
+            self.is_shared,
             self.lost.is_some(),
             lost.packets > 0,
             lost.ends[0] > 0,
@@ -204,7 +204,7 @@ impl Leftover {
             lost: is_set(6).then(|| lost_of(*told)),
             entered_in_another: is_set(3),
             is_joinable: is_set(4),
-            names_others: is_set(5),
+            is_shared: is_set(5),
             told_by: ToldBy::of(i64::from(is_set(10))),
         }
     }
@@ -280,7 +280,7 @@ mod tests {
             let observations: Vec<Observation> = points.iter().map(|point| seen(*point)).collect();
             for direction in [Direction::Forward, Direction::Reverse] {
                 let mut left = Leftover::of(&observations, direction, lost, true).unwrap();
-                (left.is_joinable, left.names_others) = (lost.is_none(), lost.is_some());
+                (left.is_joinable, left.is_shared) = (lost.is_none(), lost.is_some());
                 left.told_by = ToldBy::of(i64::from(lost.is_some()));
                 let read = Leftover::from_record(&left.record());
                 // the two ends of a trajectory are of one flow and way

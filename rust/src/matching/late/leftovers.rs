@@ -110,20 +110,21 @@ impl Leftovers {
         let left_of = |seen: &[Observation]| {
             Leftover::of(seen, direction, None, false).map(|left| left.with_copies(folded))
         };
-        for (n_seen, branch) in &tree.missing {
+        let is_only = observations.len() == 1 && is_known;
+        for (at, (n_seen, branch)) in tree.missing.iter().enumerate() {
             let seen = observations.get(..*n_seen).unwrap_or(observations);
             if let Some(mut left) = left_of(seen) {
                 left.lost = Some(Lost::whole(&left.last));
                 left.branch = Some(*branch);
                 left.is_joinable = is_known;
+                left.is_shared = !is_only || at > 0 || !tree.behind.is_empty();
                 self.runs.push(left.record());
             }
         }
-        let is_only = observations.len() == 1;
         for part in tree.behind.iter().filter(|_| is_known) {
             if let Some(mut left) = left_of(part) {
                 left.is_joinable = true;
-                left.names_others = part.len() < observations.len();
+                left.is_shared = part.len() < observations.len();
                 self.runs.push(left.record());
             }
         }
@@ -132,7 +133,7 @@ impl Leftovers {
         if let Some(first) = observations.first().filter(|_| is_whole) {
             self.log(first, direction, true);
         }
-        is_left && is_only
+        is_only && !is_whole
     }
 
     /// Takes a loss of one of several equal packets, of which this one may stand for it.

@@ -10,7 +10,11 @@ use crate::matching::outcome::{NO_TRAJECTORY, Status, path_in};
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, rename};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
+use std::iter::successors;
 use std::path::Path;
+
+/// Parts of one packet, each late behind the one before: more than forks in a row on any path.
+const MOST_PARTS: usize = 64;
 
 /// The trajectories that late packets were written as, and are part of.
 #[derive(Debug, Default)]
@@ -29,27 +33,29 @@ impl Renamed {
         let Some(first) = parts.first().map(|one| one.first.frame.packed()) else {
             return;
         };
+        // what is late behind a fork may name what is late behind the next one
+        let is_of_branch = parts.iter().any(|part| part.branch.is_some());
         for part in parts {
             let frame = part.first.frame;
             if part.is_single() {
                 self.of_frame.insert(frame, first);
             }
             // copies of a single frame were written as parts of it
-            let is_named = !part.is_single() || part.has_copies() || part.names_others;
-            if is_named && frame.packed() != first {
+            let is_named = !part.is_single() || part.has_copies() || part.is_shared;
+            if (is_named || is_of_branch) && frame.packed() != first {
                 self.of_part.insert(frame.packed(), first);
             }
         }
     }
 
-    /// Takes a part that is joined with no other: its copies are of no packet that was matched.
-    pub(crate) fn leave_alone(&mut self, part: &Leftover) {
-        if part.is_uncounted() && part.is_slow_or_two() {
-            self.undecided.insert(part.first.frame);
+    /// Takes a frame that is joined with no other: its copies are of no packet that was matched.
+    pub(crate) fn leave_alone(&mut self, part: &Leftover, status: Status) {
+        let frame = part.first.frame;
+        if status == Status::Ambiguous {
+            self.undecided.insert(frame);
         }
-        if part.is_uncounted() && part.has_copies() {
-            self.of_part
-                .insert(part.first.frame.packed(), NO_TRAJECTORY);
+        if part.has_copies() {
+            self.of_part.insert(frame.packed(), NO_TRAJECTORY);
         }
     }
 
@@ -70,7 +76,7 @@ impl Renamed {
     fn outcome(&self, frame: FrameId, octets: [u8; RECORD_BYTES]) -> [u8; RECORD_BYTES] {
         let [status, trajectory @ ..] = octets;
         let (status, trajectory) = match self.of_frame.get(&frame) {
-            Some(trajectory) => (Status::Matched as u8, *trajectory),
+            Some(trajectory) => (Status::Matched as u8, self.name(*trajectory)),
             None if self.undecided.contains(&frame) => (Status::Ambiguous as u8, NO_TRAJECTORY),
             None => (status, self.name(i64::from_le_bytes(trajectory))),
         };
@@ -80,8 +86,11 @@ impl Renamed {
         octets
     }
 
+    /// The name of the packet that a trajectory is part of: of the part before, and of what that is part of.
     fn name(&self, trajectory: i64) -> i64 {
-        *self.of_part.get(&trajectory).unwrap_or(&trajectory)
+        let before = |part: &i64| self.of_part.get(part).copied();
+        let names = successors(Some(trajectory), before).take(MOST_PARTS);
+        names.last().unwrap_or(trajectory)
     }
 
     /// Puts the rows of a file right.
