@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 N, S, MS = 1_000, 1_000_000_000, 1_000_000
 LATE = 0.03
+WAITED_NS = 100 * MS
 Ways = tuple[tuple[str, ...], ...]
 RECEIVERS = ("r1", "r2", "r3")
 STAR: Ways = tuple(("sender", receiver) for receiver in RECEIVERS)
@@ -58,7 +59,7 @@ class Group:
         sent_ns = START_NS + number * S // 2 + int(self.chance.integers(MS))
         packet = Packet(sent_ns, self.ways, frame(is_plain * number, content))
         at_ns: dict[str, int | None] = {"sender": sent_ns}
-        late_ns = {} if is_plain else self.late_ns(number)
+        late_ns = self.late_ns(number)
         for edge in dict.fromkeys(edge for way in self.ways for edge in pairwise(way)):
             up_ns = at_ns[edge[0]]
             at_ns[edge[1]] = None
@@ -76,6 +77,8 @@ class Group:
         """On which edges it is late: some; later in the run, all of a fork together, or all."""
         edges = dict.fromkeys(edge for way in self.ways for edge in pairwise(way))
         fork = self.ways[0][-2]
+        if number % 2 == 1:
+            return {}
         if number >= 3 * N // 2 and self.chance.random() < LATE:
             return {edge: self.some_ns() for edge in edges}
         if number >= N:
@@ -127,3 +130,44 @@ def test_late_packets_of_a_group_arrive_at_every_receiver(
     for file, number, trajectory_id in pairs.iter_rows():
         of_packet[network.packet(file, number)].add(trajectory_id)
     assert max(map(len, of_packet.values())) == 1, "a packet is one trajectory"
+
+
+@dataclass
+class OneTooLate(Group):
+    """Some packets come to one point, and to what is behind it, later than is waited for."""
+
+    point: str = "r1"
+
+    def late_ns(self, number: int) -> dict[tuple[str, str], int]:
+        """Only on the edge to that point."""
+        edges = dict.fromkeys(edge for way in self.ways for edge in pairwise(way))
+        late_ns = int(self.chance.integers(105, 245)) * MS
+        is_late = number % 20 == (10 if self.content else 9)
+        return {edge: late_ns for edge in edges if edge[1] == self.point and is_late}
+
+
+@pytest.mark.parametrize("content", [None, b"heartbeat"], ids=["unlike", "heartbeats"])
+@pytest.mark.parametrize(
+    ("ways", "point"),
+    [
+        *((STAR, receiver) for receiver in RECEIVERS),
+        *((SWITCH, receiver) for receiver in RECEIVERS),
+        *((DEEP, point) for point in ("r1", "second", "r2", "r3")),
+    ],
+)
+def test_what_comes_too_late_to_one_receiver_is_lost_there_alone(
+    ways: Ways, point: str, content: bytes | None, tmp_path: Path
+) -> None:
+    network = OneTooLate(ways, 0, content, point=point).network
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], lost_after="100ms") as result:
+        counted = {}
+        for row in result.document["segments"]:
+            ends = (row["near"], row["far"])
+            edge = ends if row["direction"] == "forward" else ends[::-1]
+            counted[edge] = (row["n"], row["n_lost"], row["max_ns"])
+    true = {}
+    for edge, took_ns in network.crossings().items():
+        in_time = [ns for ns in took_ns.values() if ns <= WAITED_NS]
+        true[edge] = (len(in_time), len(took_ns) - len(in_time), max(in_time))
+    assert sum(n_lost for _, n_lost, _ in true.values()) == 2 * N // 20
+    assert {edge: counted[edge] for edge in true} == true

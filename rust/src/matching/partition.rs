@@ -2,6 +2,7 @@
 
 use crate::base::error::Result;
 use crate::matching::counts::causality::Earliest;
+use crate::matching::counts::steps::parted_at;
 use crate::matching::counts::totals::Totals;
 use crate::matching::counts::undecided::UndecidedTally;
 use crate::matching::counts::{Keep, Tally};
@@ -321,8 +322,8 @@ impl Said for Recorder {
         folded: &Folded,
         fate: Fate,
     ) {
-        if let Some(n) = self.n_in_time(observations, direction) {
-            return self.part(observations, n, direction, folded, fate);
+        if let Some(step) = self.too_late(observations, direction) {
+            return self.part(observations, step, direction, folded, fate);
         }
         self.tally.count(observations, direction, folded);
         if observations
@@ -355,44 +356,46 @@ impl Said for Recorder {
 }
 
 impl Recorder {
-    /// How many points saw a packet before it came later than was asked to be waited for it.
-    fn n_in_time(&self, observations: &[Observation], direction: Direction) -> Option<usize> {
+    /// The first step that took a packet longer than was asked to be waited for it.
+    fn too_late(
+        &self,
+        observations: &[Observation],
+        direction: Direction,
+    ) -> Option<(Observation, Observation)> {
         let most_ns = self.plan.lost_after_ns?;
-        let is_too_late = |two: &[Observation]| match two {
-            [up, down] => delay_ns(&self.plan, direction, up, down) > most_ns,
-            _ => false,
-        };
-        Some(observations.windows(2).position(is_too_late)? + 1)
+        let mut steps = self.tally.steps(observations, direction);
+        steps
+            .find(|(up, down)| delay_ns(&self.plan, direction, up, down) > most_ns)
+            .map(|(up, down)| (*up, *down))
     }
 
     /// Takes a packet that came too late as two: one that is lost, and the rest.
     fn part(
         &mut self,
         observations: &[Observation],
-        n: usize,
+        (up, down): (Observation, Observation),
         direction: Direction,
         folded: &Folded,
         fate: Fate,
     ) {
-        let (before, after) = observations.split_at(n);
-        if let ([.., up], [down, ..]) = (before, after) {
-            self.tally.count_too_late(up, down);
-        }
+        self.tally.count_too_late(&up, &down);
+        let steps = self.tally.steps(observations, direction);
+        let [before, after] = parted_at(steps, observations, &down);
         let status = |part: &[Observation]| match part {
             [_] => Status::Unmatched,
             _ => fate.status,
         };
         let lost = Fate {
-            status: status(before),
+            status: status(&before),
             lost: before.last().map(Lost::whole),
             ..fate
         };
-        self.packet(before, direction, folded, lost);
+        self.packet(&before, direction, folded, lost);
         let rest = Fate {
-            status: status(after),
+            status: status(&after),
             ..fate
         };
-        self.packet(after, direction, folded, rest);
+        self.packet(&after, direction, folded, rest);
     }
 
     fn decide(

@@ -235,7 +235,7 @@ impl Tally {
     /// Whether every point that a packet passed was capturing then, so that the whole path counts it: its
     /// losses are counted in that time. A point that saw it was, wherever its capture is said to begin.
     fn is_watched(&self, direction: Direction, observations: &[Observation]) -> bool {
-        steps(self.topology.along(direction), observations)
+        self.steps(observations, direction)
             .all(|pair| self.is_step_watched(direction, pair))
     }
 
@@ -265,12 +265,21 @@ impl Tally {
         observations: &[Observation],
         direction: Direction,
     ) -> bool {
-        let mut steps = steps(self.topology.along(direction), observations);
+        let mut steps = self.steps(observations, direction);
         self.plan.has_way(first.pair, first.directed)
             || first.flow != first.pair
                 && steps.all(|(up, down)| {
                     up.t_ns <= down.t_ns && self.plan.same_clock(up.point, down.point)
                 })
+    }
+
+    /// See [`steps`].
+    pub(crate) fn steps<'o>(
+        &'o self,
+        observations: &'o [Observation],
+        direction: Direction,
+    ) -> impl Iterator<Item = (&'o Observation, &'o Observation)> {
+        steps(self.topology.along(direction), observations)
     }
 
     /// What of its tree a packet with several receivers was not seen on; `None` of other packets.

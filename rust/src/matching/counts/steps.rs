@@ -22,14 +22,31 @@ pub(crate) fn steps<'a>(
     })
 }
 
+/// A packet without one of its observations and what followed that one; and these.
+pub(crate) fn parted_at<'a>(
+    steps: impl Iterator<Item = (&'a Observation, &'a Observation)>,
+    observations: &[Observation],
+    first: &Observation,
+) -> [Vec<Observation>; 2] {
+    let mut after = vec![*first];
+    let is_of =
+        |part: &[Observation], one: &Observation| part.iter().any(|of| of.frame == one.frame);
+    for (up, down) in steps {
+        if is_of(&after, up) {
+            after.push(*down);
+        }
+    }
+    let before = observations.iter().filter(|one| !is_of(&after, one));
+    [before.copied().collect(), after]
+}
+
 /// Where a packet with several receivers was not seen, of the points that those before it came to.
 #[derive(Debug, Default)]
 pub(crate) struct TreeEnds {
     /// What was first seen behind branches, each with what followed it: what came before may be another part.
     pub(crate) behind: Vec<Vec<Observation>>,
-    /// Branches that it did not take: how many of its observations there are up to the branch, and where
-    /// that leads.
-    pub(crate) missing: Vec<(usize, u16)>,
+    /// Branches that it did not take: its way up to the branch, and where that leads.
+    pub(crate) missing: Vec<(Vec<Observation>, u16)>,
 }
 
 impl TreeEnds {
@@ -67,22 +84,30 @@ fn missing_branches(
     along: &Along,
     tree: &[(u16, u16)],
     observations: &[Observation],
-) -> Vec<(usize, u16)> {
+) -> Vec<(Vec<Observation>, u16)> {
     let is_seen = |point: u16| observations.iter().any(|one| one.point == point);
     let is_passed = |point: u16| observations.iter().any(|one| along.leads(point, one.point));
     let from = |up: u16| tree.iter().filter(move |(one, _)| *one == up);
     let mut found = Vec::new();
-    for (at, observation) in observations.iter().enumerate() {
+    for observation in observations {
         let downs = from(observation.point).map(|(_, down)| *down);
         let missing = downs.filter(|down| !is_seen(*down) && !is_passed(*down));
-        found.extend(missing.map(|down| (at + 1, down)));
+        found.extend(missing.map(|down| (way_to(along, observations, observation), down)));
     }
     found
+}
+
+/// What saw a packet on its way to a point, and that: what other receivers got is not on it.
+fn way_to(along: &Along, observations: &[Observation], end: &Observation) -> Vec<Observation> {
+    let is_on_way = |one: &&Observation| along.leads(one.point, end.point);
+    let before = observations.iter().filter(is_on_way);
+    before.chain([end]).copied().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matching::observation::FrameId;
     use crate::matching::testing::{observation, path};
     use crate::plan::{Direction, Plan, Topology};
 
@@ -149,16 +174,40 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_is_parted_where_it_was_too_slow() {
+        let plan = tree();
+        let topology = Topology::new(&plan);
+        let along = topology.along(Direction::Forward);
+        let parted = |points: &[u16], at: usize| {
+            let number = |(number, one): (u64, Observation)| Observation {
+                frame: FrameId::new(0, number),
+                ..one
+            };
+            let packet: Vec<Observation> = (0..).zip(seen(points)).map(number).collect();
+            let parts = parted_at(steps(along, &packet), &packet, packet.get(at).unwrap());
+            parts.map(|part| part.iter().map(|one| one.point).collect::<Vec<u16>>())
+        };
+        assert_eq!(parted(&[0, 1, 2, 3], 1), [vec![0], vec![1, 2, 3]]);
+        assert_eq!(parted(&[0, 1, 2, 3], 2), [vec![0, 1, 3], vec![2]]);
+        assert_eq!(parted(&[0, 1, 2, 3], 3), [vec![0, 1, 2], vec![3]]);
+    }
+
+    #[test]
     fn a_branch_that_was_not_taken_is_missing() {
         let plan = tree();
         let topology = Topology::new(&plan);
         let along = topology.along(Direction::Forward);
         let branches = [(0, 1), (1, 2), (1, 3), (1, 4)];
-        let missing = |points: &[u16]| missing_branches(along, &branches, &seen(points));
+        let missing = |points: &[u16]| -> Vec<(Vec<u16>, u16)> {
+            let found = missing_branches(along, &branches, &seen(points)).into_iter();
+            let points = |way: Vec<Observation>| way.iter().map(|one| one.point).collect();
+            found.map(|(way, down)| (points(way), down)).collect()
+        };
         assert_eq!(missing(&[0, 1, 2, 3, 4]), []);
-        assert_eq!(missing(&[0, 1, 3, 4]), [(2, 2)]);
-        assert_eq!(missing(&[0]), [(1, 1)]);
-        assert_eq!(missing(&[0, 1]), [(2, 2), (2, 3), (2, 4)]);
+        assert_eq!(missing(&[0, 1, 3, 4]), [(vec![0, 1], 2)]);
+        assert_eq!(missing(&[0]), [(vec![0], 1)]);
+        let all = [2, 3, 4].map(|down| (vec![0, 1], down));
+        assert_eq!(missing(&[0, 1]), all);
         assert_eq!(
             missing(&[0, 3]),
             [],

@@ -111,8 +111,7 @@ impl Leftovers {
             Leftover::of(seen, direction, None, false).map(|left| left.with_copies(folded))
         };
         let is_only = observations.len() == 1 && is_known;
-        for (at, (n_seen, branch)) in tree.missing.iter().enumerate() {
-            let seen = observations.get(..*n_seen).unwrap_or(observations);
+        for (at, (seen, branch)) in tree.missing.iter().enumerate() {
             if let Some(mut left) = left_of(seen) {
                 left.lost = Some(Lost::whole(&left.last));
                 left.branch = Some(*branch);
