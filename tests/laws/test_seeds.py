@@ -79,6 +79,7 @@ def test_nor_do_packets_that_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert_same(files, tmp_path, monkeypatch)
 
 
+@pytest.mark.slow
 def test_samples_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in sorted((ROOT / "samples").iterdir()):
         files = [str(path) for path in sorted(folder.glob("*.pcap*"))]
