@@ -214,4 +214,21 @@ mod tests {
             "point 1 missed it, and nobody knows what it sent on"
         );
     }
+
+    #[test]
+    fn what_another_receiver_got_is_not_on_the_way_to_a_branch() {
+        let plan = Plan {
+            links: vec![(0, 1), (0, 2), (2, 3), (2, 4), (0, 4)],
+            ..tree()
+        };
+        let topology = Topology::new(&plan);
+        let along = topology.along(Direction::Forward);
+        let branches = [(0, 1), (0, 2), (2, 3), (2, 4)];
+        let found = missing_branches(along, &branches, &seen(&[0, 1, 2, 4]));
+        let [(way, down)] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        let points: Vec<u16> = way.iter().map(|one| one.point).collect();
+        assert_eq!((points, *down), (vec![0, 2], 3));
+    }
 }
