@@ -69,8 +69,8 @@ pub(crate) struct Odds {
     once_frac: f64,
 }
 
-/// Packet IDs that are asked for at most, beyond those of what may be slow packets.
-const MOST_ASKED: u64 = 1 << 20;
+/// Packet IDs that are asked for at most, beyond those of what may be slow packets: in memory all at once.
+const MOST_ASKED: u64 = 1 << 18;
 
 impl Odds {
     /// Nothing is known yet of so many leftovers.

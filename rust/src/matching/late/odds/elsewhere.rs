@@ -51,6 +51,10 @@ impl Elsewhere {
                 apart_ns: None,
                 until_next: None,
             };
+            if self.asked.is_empty() {
+                // there are many packet IDs, and few that have a second one
+                self.asked.reserve_exact(1);
+            }
             self.asked.insert(place, one);
         }
     }
