@@ -202,9 +202,12 @@ def sizes(name: str, n: int) -> list[tuple[float, float, float]]:
 
 
 def main() -> None:
-    """Print a row a case."""
+    """Print a row a case; or its figures alone, for a process that is too large to ask for them."""
     if sys.argv[1:2] == ["--save"]:
         save(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
+        return
+    if sys.argv[1:2] == ["--sizes"]:
+        print(json.dumps(sizes(sys.argv[2], int(sys.argv[3]))))
         return
     n = int((sys.argv[1:2] or ["250_000"])[0])
     print(f"{'case':34} {'packets a point':>20} {'max RSS MB':>13} {'s':>13} {'matched':>9}")

@@ -19,7 +19,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -140,7 +139,9 @@ def one(run: str, kept: Path, files: list[str]) -> None:
         if what != run:
             pcaplat.write(result, Path(folder) / "out")
             digests = digests_of(Path(folder) / "out")
-    caller_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    # ru_maxrss would be that of the process which started this one, where that was larger
+    status = Path("/proc/self/status").read_text("ascii")
+    caller_mb = int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
     found = {
         "answer": json.dumps([result.document, digests], sort_keys=True),
         "caller_mb": caller_mb,
