@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,10 +57,24 @@ def until_it_waits(pid: int, patience_s: float = 30) -> None:
             return
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    _mark_slow_cases(items)
     if shutil.which("tshark"):
         return
     skip = pytest.mark.skip(reason="tshark is not installed")
     for item in items:
         if item.get_closest_marker("oracle"):
             item.add_marker(skip)
+
+
+def _mark_slow_cases(items: list[pytest.Item]) -> None:
+    """Mark all but every n-th case of a test `one_in(n)`: before slow tests are left out."""
+    n_before: Counter[str] = Counter()
+    for item in items:
+        one_in = item.get_closest_marker("one_in")
+        if one_in:
+            test = item.nodeid.partition("[")[0]
+            if n_before[test] % one_in.args[0]:
+                item.add_marker(pytest.mark.slow)
+            n_before[test] += 1

@@ -21,6 +21,8 @@ STAGES = {path.stem for path in (ROOT / "pcaplat" / "stages").iterdir()} - {
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+SLOW_PAGE = DOCS / "prove" / "studies" / "east-west.md"
+"""Its verdicts are of the whole study that ships."""
 
 
 def name_of(page: Path) -> str:
@@ -28,7 +30,13 @@ def name_of(page: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.parent.name != "reference"], ids=name_of
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if page == SLOW_PAGE else [])
+        for page in PAGES
+        if page.parent.name != "reference"
+    ],
+    ids=name_of,
 )
 def test_examples_print_what_the_page_says(page: Path) -> None:
     text = page.read_text("utf-8")

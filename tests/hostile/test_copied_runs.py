@@ -112,6 +112,7 @@ def refusal(validate: Validate, tmp_path: Path, folders: dict[str, Path]) -> str
     return validate.err
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("dress", DRESSES)
 def test_five_copies_of_one_run_are_no_five_runs(
     validate: Validate, tmp_path: Path, dress: Callable[[Path, int], None]
@@ -125,6 +126,7 @@ def test_five_copies_of_one_run_are_no_five_runs(
     assert "run1" in said
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("dress", DRESSES)
 def test_one_copy_among_runs_is_found(
     validate: Validate, tmp_path: Path, dress: Callable[[Path, int], None]
@@ -165,6 +167,7 @@ def test_what_merge_wrote_twice_is_one_run(validate: Validate, tmp_path: Path) -
     refusal(validate, tmp_path, {name: tmp_path / "merged" / name for name in folders})
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("dress", DRESSES)
 def test_compare_refuses_copies_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], dress: Callable[[Path, int], None]

@@ -39,6 +39,7 @@ def sure_words(row: dict[str, Any]) -> set[str]:
     return {value for value in row.values() if isinstance(value, str) and value in SURE}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("bounds", "word"), [((-2.1, 2.1), "held"), ((1.2, 40.0), "refuted")], ids=["held", "refuted"]
 )
@@ -83,6 +84,7 @@ def test_the_range_that_is_shown_has_its_tolerance(
     assert "28.5" in row or ("2.5" in row and "60.5" in row)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("metric", ["rtt", "two-way-contribution", "transaction-time"])
 @pytest.mark.parametrize("statistic", ["p50", "p90", "p95", "p99"])
 def test_quantiles_of_round_trips_and_transactions_are_metrics(

@@ -44,6 +44,7 @@ def assert_same(files: Sequence[str], folder: Path, monkeypatch: pytest.MonkeyPa
     assert all(one == found[0] for one in found)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_seeds_and_threads_give_the_same_bytes(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -60,6 +61,7 @@ with pcaplat.merge(sys.argv[3:], by=["flow"], slowest=3, sample=sample) as resul
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("sample", [1, 4])
 @pytest.mark.parametrize("scenario", [EFFECTS["8 points"](base(1_500, 4)), TWINS])
 def test_every_process_places_packets_elsewhere_and_gives_the_same_bytes(

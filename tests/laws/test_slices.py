@@ -51,6 +51,7 @@ def assert_same(files: Sequence[str], folder: Path, executor: Executor, *slices:
         assert written(files, folder / f"{n}", executor=executor, slices=n) == whole, n
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_slices_add_up(name: str, tmp_path: Path, threads: Executor) -> None:
     files = [str(path) for path in run(EFFECTS[name](base(600, 4))).save(tmp_path)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import struct
 from dataclasses import dataclass, replace
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from tests.support.frames import (
@@ -15,6 +14,7 @@ from tests.support.frames import (
     UDP,
     checksum,
     ethernet,
+    octets,
     udp,
     write_pcap,
 )
@@ -52,7 +52,7 @@ class Packet:
     def datagram(self) -> bytes:
         """The IP packet (RFC 791, RFC 8200)."""
         body, protocol = self._transport(), self.protocol
-        source, target = ip_address(self.src[0]).packed, ip_address(self.dst[0]).packed
+        source, target = octets(self.src[0]), octets(self.dst[0])
         if len(source) == 16:
             protocol = ICMPV6 if protocol == ICMP else protocol
             return struct.pack(">IHBB", 6 << 28, len(body), protocol, 60) + source + target + body

@@ -8,12 +8,13 @@ that a path can be surveyed.
 from __future__ import annotations
 
 import random
+import struct
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.recovery.offload_frames import TCP, UDP, ip, tcp, udp, write_pcap
+from tests.support.frames import TCP, UDP, ip, udp, write_pcap
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,7 +186,8 @@ def _frame(bulk: Bulk, pieces: list[Piece], what: str) -> bytes:
         random.Random(piece.seq * 2 + piece.flow).randbytes(piece.size)  # noqa: S311 - likewise
         for piece in pieces
     )
-    segment = tcp((PORTS[0] + first.flow, PORTS[1]), first.seq, 5, 0x10, payload)
+    ports = (PORTS[0] + first.flow, PORTS[1])
+    segment = struct.pack(">HHIIBBHHH", *ports, first.seq, 5, 0x50, 0x10, 8192, 0, 0) + payload
     frame = ip("10.1.0.1", "10.2.0.1", TCP, first.number % 65_535 + 1, 64, segment)
     if what != WIRE and len(pieces) > 1 and not bulk.has_length:
         return frame[:16] + bytes(2) + frame[18:]

@@ -46,6 +46,7 @@ def n_of(found: Merged, name: str) -> dict[tuple[str, str, str], int]:
     return {(row["near"], row["far"], row["direction"]): row[name] or 0 for row in rows}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("where", ["p1", "p2"])
 @pytest.mark.parametrize("step_ms", [-1_000, -30, 30, 1_000, 10_000])
 @pytest.mark.parametrize(("n", "slower"), [(6_000, 1), (3_000, 30)])
@@ -80,6 +81,7 @@ def test_what_is_lost_while_a_clock_is_set_is_lost(tmp_path: Path) -> None:
     assert abs(total - len(is_lost)) <= 1
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("same_clock", [[], ["all"]])
 @pytest.mark.parametrize(
     ("deep_ms", "period_ms", "since_ms"), [(40, 1_000, 300), (60, 1_500, 150), (20, 700, 0)]

@@ -109,6 +109,7 @@ def merged(case: Doubled, folder: Path) -> tuple[dict[tuple[int, int], Any], lis
     return rows, document["warnings"], truth
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("copied_share", [1.0, 0.97])
 @pytest.mark.parametrize("lost_share", [0.0, 0.02])
 @pytest.mark.parametrize("is_numbered", [True, False])

@@ -62,6 +62,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("graphs")
 
 
+@pytest.mark.one_in(3)
 @asked()
 def test_edges_are_the_true_ones(name: str, seed: int, scratch: Path) -> None:
     assert edges_wrong(merged(name, seed, scratch, has_own_clocks=False)) == set()
@@ -98,6 +99,7 @@ def test_no_pair_is_wrong(name: str, seed: int, scratch: Path) -> None:
     assert pairs_wrong(found) == []
 
 
+@pytest.mark.one_in(3)
 @asked()
 def test_nothing_is_wrong_in_silence_without_a_common_clock(
     name: str, seed: int, scratch: Path

@@ -798,6 +798,7 @@ def group(late: dict[tuple[str, str], tuple[float, int]], seed: int = 1) -> Netw
     return walk(packets, Edges(TREE, lost={("switch", "r2"): 0.02}, late=late), seed)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("same_clock", [["all"], []])
 @pytest.mark.parametrize("late_ns", [30 * MS, 2 * SECOND])
 @pytest.mark.parametrize(

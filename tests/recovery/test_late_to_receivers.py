@@ -92,6 +92,7 @@ class Group:
         return int(self.chance.integers(20 * MS, 250 * MS))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("content", [None, b"heartbeat"], ids=["unlike", "heartbeats"])
 @pytest.mark.parametrize("lost_share", [0.0, 0.01])
 @pytest.mark.parametrize("ways", [STAR, SWITCH, DEEP], ids=["star", "switch", "two switches"])
@@ -146,6 +147,7 @@ class OneTooLate(Group):
         return {edge: late_ns for edge in edges if edge[1] == self.point and is_late}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("content", [None, b"heartbeat"], ids=["unlike", "heartbeats"])
 @pytest.mark.parametrize(
     ("ways", "point"),

@@ -86,6 +86,7 @@ class QuickBeside:
         return True
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("clocks", ["one", "own"])
 @pytest.mark.parametrize("misses", LINE)
 @pytest.mark.parametrize("is_behind", [True, False])

@@ -36,6 +36,7 @@ def is_right(found: Merged) -> None:
         assert off_ns <= (row["clock_half_width_ns"] or 0) + 0.001 * max(true_ns)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("clocks", ["one", "own"])
 @pytest.mark.parametrize("missed", [0.0, 0.02, 0.05])
 @pytest.mark.parametrize(("takes_ms", "again_ms"), TIMES_MS)

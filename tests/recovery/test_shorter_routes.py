@@ -67,6 +67,7 @@ def rerouted(
     return network
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("ways", ["one", "both"])
 @pytest.mark.parametrize(("clocks", "late_frac"), [("one", 0), ("own", 0), ("own", 0.02)])
 @pytest.mark.parametrize(("size", "change"), CHANGES)

@@ -101,6 +101,7 @@ def test_between_ip_versions_the_content_tells(tmp_path: Path, protocol: int) ->
     assert found(recorded, merged(recorded, tmp_path)) == (1.0, 0)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("has_idents", [True, False], ids=["numbered", "not numbered there"])
 @pytest.mark.parametrize("keeps", [(True, False), (False, True)], ids=["there", "back"])
 @pytest.mark.parametrize("protocol", [TCP, UDP])

@@ -86,6 +86,7 @@ def asked() -> pytest.MarkDecorator:
     return pytest.mark.parametrize("spacing_ns", SPACINGS_NS)
 
 
+@pytest.mark.one_in(5)
 @asked()
 @pytest.mark.parametrize("case", [*CASES, *HELD])
 def test_the_mean_of_all_is_within_the_bounds(case: str, spacing_ns: int, scratch: Path) -> None:
@@ -122,6 +123,7 @@ NO_MIRROR_MISSES = [
 ]
 
 
+@pytest.mark.one_in(3)
 @asked()
 @pytest.mark.parametrize("case", NO_MIRROR_MISSES)
 def test_intervals_hold_the_share_that_was_lost(case: str, spacing_ns: int, scratch: Path) -> None:
@@ -161,6 +163,7 @@ def test_where_all_are_told_apart_nothing_is_wider(scratch: Path) -> None:
             assert row["mean_least_ns"] == row["mean_ns"] == row["mean_most_ns"]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("missed_share", [0.02, 0.1])
 @pytest.mark.parametrize("spacing_ns", [4_000, 12_000, 40_000])
 @pytest.mark.parametrize("n_points", [3, 4])

@@ -54,6 +54,7 @@ def merged(made: Network, folder: Path, *, has_own_clocks: bool) -> Paired:
     return Paired(sum(map(len, both)), n_right, n_wrong, codes)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("clocks", ["one clock", "own clocks"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("every_ns", "seed"), [(20_000, 1), (35_000, 2), (50_000, 3)])

@@ -64,6 +64,7 @@ def exponential_us(share: float) -> float:
     return float(5 - 10 * np.log(1 - share))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("statistic", "share", "n_runs", "n"),
     [("p999", 0.999, 24, 160), ("p999", 0.999, 60, 65), ("p99", 0.99, 30, 20)],
@@ -93,6 +94,7 @@ def lossy(n_runs: int, shape: float, chance: np.random.Generator) -> list[Measur
     return runs
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("shape", [0.3, 1.0, 3.0])
 def test_runs_that_seldom_lose_much_hold_no_false_claim_of_loss(shape: float) -> None:
     n_studies = 150

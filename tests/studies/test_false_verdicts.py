@@ -102,6 +102,7 @@ def test_what_a_round_shares_costs_nothing() -> None:
     assert found["held"] >= 90
 
 
+@pytest.mark.slow
 def test_what_a_round_shares_is_not_in_the_interval_of_a_comparison() -> None:
     design, widths, inside = Design(run_sd_us=1.0, round_sd_us=3.0), [], 0
     for seed in range(200):
@@ -169,6 +170,7 @@ def test_a_relative_change_lies_in_its_interval_which_has_a_width(design: Design
         assert row["hi"] - row["lo"] > 0.1 * 100 * oracle_se_us(design) / 60
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("ratio", [0.5, 0.75, 1.0, 1.5])
 def test_a_relative_change_without_drift_is_covered(ratio: float) -> None:
     rows = relative_rows(Design(run_sd_us=2.0, ratio=ratio), 200)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,15 @@ VXLAN_PORT = 4789
 
 
 def checksum(data: bytes) -> int:
-    """The Internet checksum (RFC 1071)."""
-    total: int = sum(struct.unpack(f">{len(data) // 2}H", data[: len(data) // 2 * 2]))
-    total += data[-1] << 8 if len(data) % 2 else 0
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
+    """The Internet checksum (RFC 1071): a sum with end-around carry is one modulo 2¹⁶ − 1."""
+    total = int.from_bytes(data + bytes(len(data) % 2))
+    return ~((total - 1) % 0xFFFF + 1 if total else 0) & 0xFFFF
+
+
+@cache
+def octets(address: str) -> bytes:
+    """An address as packets carry it."""
+    return ip_address(address).packed
 
 
 def ethernet(src: int, dst: int, ethertype: int, payload: bytes) -> bytes:
@@ -29,7 +33,7 @@ def ethernet(src: int, dst: int, ethertype: int, payload: bytes) -> bytes:
 
 def ip(src: str, dst: str, protocol: int, ident: int, ttl: int, payload: bytes) -> bytes:
     """A frame with an IPv4 packet (RFC 791) or, by the addresses, an IPv6 one (RFC 8200)."""
-    source, target = ip_address(src).packed, ip_address(dst).packed
+    source, target = octets(src), octets(dst)
     if len(source) == 16:
         header = struct.pack(">IHBB", 6 << 28, len(payload), protocol, ttl) + source + target
         return ethernet(0x0200_0000_0001, 0x0200_0000_0002, 0x86DD, header + payload)

@@ -146,6 +146,7 @@ def walk(
 ) -> Network:
     """Send the packets on their ways. `missed` says which point did not capture which packet."""
     chance = np.random.default_rng(seed)
+    lossless = replace(edges, lost={})
     seen: Seen = {}
     lost: list[tuple[Edge, int]] = []
     unanswered: set[int] = set()
@@ -153,9 +154,8 @@ def walk(
         if packet.answers in unanswered:
             continue
         at_ns = {packet.ways[0][0]: packet.t_ns}
-        lossy = replace(edges, lost={}) if packet.is_resent else edges
         for way in packet.ways:
-            gone = _follow(way, at_ns, lossy, chance)
+            gone = _follow(way, at_ns, lossless if packet.is_resent else edges, chance)
             lost += [(edge, number) for edge in gone]
             unanswered |= {number} if gone else set()
         for point, t_ns in at_ns.items():

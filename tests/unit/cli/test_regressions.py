@@ -18,6 +18,7 @@ SHORT = RequestRun(n=150)
 CHANGES = ("regression", "change point", "slower since", "changed")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("limit", "status"), [("2us", 1), ("10%", 1), ("10us", 0), ("90%", 0), ("2000ns", 1)]
 )

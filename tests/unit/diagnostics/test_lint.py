@@ -85,6 +85,7 @@ def test_a_code_is_found_where_its_cause_is(
     assert code in codes_of(case.by, case.wrong, tmp_path, monkeypatch)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("code", sorted(CASES))
 def test_a_code_is_not_found_without_its_cause(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,7 @@ from pcaplat.statistics.change_point import FALSE_ALARMS, change_points
 N = 300
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("n", [10, 12, 30])
 @pytest.mark.parametrize("kind", ["normal", "exponential", "levels"])
 def test_false_alarms_are_as_rare_as_said(n: int, kind: str) -> None:

@@ -37,6 +37,7 @@ def by_factors(chance: np.random.Generator, n_runs: int, sd: float) -> list[int]
     return [int(n) for n in chance.binomial(N_PACKETS, np.minimum(shares, 1))]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("n_runs", [3, 6])
 @pytest.mark.parametrize("sd", [0.0, 1.0, 2.0])
 def test_a_difference_is_not_held_below_what_runs_may_lose(n_runs: int, sd: float) -> None:

@@ -116,6 +116,7 @@ def test_moving_runs_along_a_line_does_not_hide_their_scatter(pattern: str) -> N
     assert sum(alone) >= 2 / n - 1e-12
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("pattern", ["BT" * 6, "BTTB" * 3, "BBTT" * 3], ids=["BT", "BTTB", "BBTT"])
 @pytest.mark.parametrize("slope", [0.0, 0.5, 3.0])
 def test_a_line_over_time_is_in_neither_difference_nor_ratio(pattern: str, slope: float) -> None:

@@ -181,6 +181,7 @@ def capacity(bound_kpps: float) -> str:
     return claim(f'at_least = {bound_kpps}\nunit = "kpps"', PATH, metric=RATE)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("bound", ["at_least = 20", "about = 20", "interval = [20, 30]"])
 @pytest.mark.parametrize("metric", [RATE, "throughput-l2", "transaction-rate"])
 def test_capacity_is_not_refuted_by_what_was_not_offered(
