@@ -67,7 +67,6 @@ TAILS = [
 ]
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("bound", "statistic", "metric"), TAILS)
 def test_a_capture_that_drops_slow_packets_proves_no_short_tail(
     validate: Validate, tmp_path: Path, bound: str, statistic: str, metric: str

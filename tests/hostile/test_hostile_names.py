@@ -117,7 +117,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return folders
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", formats("compare"))
 def test_compare_shows_them(runs: list[Path], tmp_path: Path, name: str) -> None:
     said = pcaplat("compare", *runs, "--format", name, "-o", tmp_path / "out")

@@ -226,7 +226,6 @@ def test_a_table_that_lies_changes_nothing(
     assert sample_of([path], extent_bytes).facts[0].places == []
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("how", PACKED)
 def test_the_samples_merge_the_same(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -187,7 +187,6 @@ def test_compressed_files_are_read_by_one_task(kind: str, tmp_path: Path) -> Non
     assert len(workers.extents) == len(files)
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", [*KINDS[:2], *EQUAL_PACKETS])
 def test_divided_captures_merge_the_same(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -72,7 +72,6 @@ def test_reserved_addresses_are_hosts(tmp_path: Path) -> None:
     assert differences(tmp_path, reserved) == []
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize("clocks", ["one clock", "own clocks"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_answer_of_a_network_hangs_on_no_address(

@@ -174,7 +174,6 @@ def test_offsets_and_drifts_change_no_latency(name: str, tmp_path: Path) -> None
     check(merged(SAMPLES / name, tmp_path, random_clocks(len(name))))
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "point", "size_ns"), STEPS)
 def test_a_step_lies_between_two_packets(
     name: str, point: str, size_ns: int, tmp_path: Path

@@ -51,7 +51,6 @@ def assert_same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
             assert row[key] == pytest.approx(other[key], abs=ROUNDED_NS), (row["near"], key)
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("scenario", "same_clock"),
     [

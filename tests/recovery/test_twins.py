@@ -39,7 +39,6 @@ def counted(scenario: Twins, folder: Path) -> Counted:
         return count(seen, result)
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize("spacing_ns", QUICK_NS)
 @pytest.mark.parametrize("case", CASES)
 def test_no_pair_is_wrong(case: str, spacing_ns: int, tmp_path: Path) -> None:

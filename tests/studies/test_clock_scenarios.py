@@ -52,7 +52,6 @@ def check_one_way(seeds: range) -> None:
     assert max(found.off_ppm) <= 1
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("effect", EFFECTS)
 def test_the_truth_is_inside_a_narrow_interval(effect: str) -> None:
     check(effect, range(1_000, 1_012))

@@ -81,7 +81,6 @@ def check_sums(document: Row) -> None:
                     assert row["lost_lo_frac"] <= row["n_lost"] / n <= row["lost_hi_frac"]
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LOSSY)
 def test_keys_add_up_to_their_segment(name: str, tmp_path: Path) -> None:
     document = broken(run(LOSSY[name](base(900, 3))).save(tmp_path))

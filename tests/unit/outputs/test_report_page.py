@@ -78,7 +78,6 @@ assert "vl_convert" not in sys.modules
     assert "<svg" in (tmp_path / "out" / "report.html").read_text("utf-8")
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("program", [None, "", "/nowhere/python", "/bin/false", "/bin/cat"])
 def test_the_page_is_the_same_where_no_process_draws(
     result: pcaplat.Result, monkeypatch: pytest.MonkeyPatch, program: str | None
