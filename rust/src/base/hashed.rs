@@ -83,12 +83,15 @@ mod tests {
 
     #[test]
     fn keys_of_one_place_are_placed_apart() {
-        for seed in [Seed::PUBLIC, Seed::new(1), Seed::secret()] {
-            let placing = Placing(seed);
-            for unlike in [0, 16, 40] {
+        for unlike in [0, 16, 40] {
+            let n_places = |seed: u64| {
+                let placing = Placing(Seed::new(seed));
                 let places = (0..1000_u64).map(|n| placing.hash_one(n << unlike) & BITS);
-                assert!(places.collect::<BTreeSet<_>>().len() > 900);
-            }
+                places.collect::<BTreeSet<_>>().len()
+            };
+            // of one seed in a hundred, multiples of some power of two are nearer together
+            let n_seeds = (0..1000).filter(|seed| n_places(*seed) > 900).count();
+            assert!(n_seeds > 980);
         }
     }
 
