@@ -128,7 +128,9 @@ impl LateJoin<'_> {
                 odds.note_left(&occasions, same.around);
             }
             Ok(())
-        })
+        })?;
+        odds.settle_asked();
+        Ok(())
     }
 
     /// Looks up what was decided.

@@ -21,7 +21,7 @@ use crate::base::hashed::HashedMap;
 use crate::matching::late::decided::Decided;
 use crate::matching::late::leftover::Leftover;
 use crate::matching::late::occasions::MUCH;
-use crate::matching::late::odds::elsewhere::{Elsewhere, Nearest, Others};
+use crate::matching::late::odds::elsewhere::{Elsewhere, Others};
 use crate::matching::late::odds::intervals::Intervals;
 use crate::matching::late::verdict::{Kinship, is_alone, joints};
 use crate::matching::resolve::posterior::NO_DOUBT;
@@ -62,7 +62,7 @@ pub(crate) struct Odds {
     of_flow: HashedMap<Recurrences>,
     all: Recurrences,
     /// What else was seen of packet IDs, of those that are asked for.
-    others: HashedMap<Elsewhere>,
+    others: Elsewhere,
     /// One in so many packet IDs is asked for that may not be of slow packets.
     one_in: u64,
     /// The share of leftovers that is not seen again, of flows that repeat themselves.
@@ -70,7 +70,7 @@ pub(crate) struct Odds {
 }
 
 /// Packet IDs that are asked for at most, beyond those of what may be slow packets: in memory all at once.
-const MOST_ASKED: u64 = 1 << 18;
+const MOST_ASKED: u64 = 1 << 20;
 
 impl Odds {
     /// Nothing is known yet of so many leftovers.
@@ -82,12 +82,13 @@ impl Odds {
         }
     }
 
-    /// Asks about leftovers whether their packet ID was decided, and about those of their flow.
+    /// Asks about leftovers whether their packet ID was decided, and about those of their flow. Packet IDs are asked
+    /// about in order, as leftovers are read.
     pub(crate) fn ask(&mut self, kinship: &Kinship) {
         match kinship {
             Kinship::Slow(parts) | Kinship::Reversed(parts) => {
                 for part in parts.iter().take(1) {
-                    self.ask_of(part);
+                    self.others.ask(part);
                     self.of_flow.entry(part.flow_way()).or_default();
                 }
             }
@@ -95,7 +96,7 @@ impl Odds {
                 // by its frame: a packet ID is another in every run
                 let frame = mixed(one.first.frame.packed().unsigned_abs());
                 if frame.is_multiple_of(self.one_in) {
-                    self.ask_of(one);
+                    self.others.ask(one);
                 }
             }
             Kinship::Moved(_) => {}
@@ -105,22 +106,18 @@ impl Odds {
     /// Takes leftovers of one packet ID, and when others of it were seen before them and after, once they are asked
     /// about: those of other occasions are others.
     pub(crate) fn note_left(&mut self, occasions: &[Vec<Leftover>], around: [Option<i64>; 2]) {
-        let key = occasions.iter().flatten().next().map(|one| one.first.key);
-        let Some(known) = key.and_then(|key| self.others.get_mut(&key)) else {
+        let mut all = occasions.iter().flatten();
+        if !all.next().is_some_and(|one| self.others.is_last(one)) {
             return;
-        };
+        }
         for (one, left_ns) in apart_ns(occasions, around) {
-            known.note_left(one, left_ns);
+            self.others.note_left(one, left_ns);
         }
     }
 
-    fn ask_of(&mut self, one: &Leftover) {
-        self.others.entry(one.first.key).or_default().ask(one);
-    }
-
-    /// What else was seen of the packet ID of a leftover that was asked about.
-    fn elsewhere(&self, one: &Leftover) -> Option<Nearest> {
-        self.others.get(&one.first.key)?.nearest(one)
+    /// Takes that all is asked: what was decided is noted from now on.
+    pub(crate) fn settle_asked(&mut self) {
+        self.others.settle_asked();
     }
 
     pub(crate) fn is_asked(&self) -> bool {
@@ -143,13 +140,11 @@ impl Odds {
 
     /// Takes that all that was decided is noted.
     pub(crate) fn settle_others(&mut self) {
-        self.others.values_mut().for_each(Elsewhere::settle);
+        self.others.settle();
     }
 
     fn note_others(&mut self, seen: &Decided, others: Others) {
-        if let Some(known) = self.others.get_mut(&seen.key) {
-            known.note(seen.aligned_ns, others);
-        }
+        self.others.note(seen.key, seen.aligned_ns, others);
     }
 
     /// Notes the leftovers of a packet ID, once all that was decided is known.
@@ -181,7 +176,7 @@ impl Odds {
 
     /// After what time the packet ID of some parts came again. Parts that were faster than any may be so at each time.
     fn again_ns(&self, first: &Leftover, kinship: &Kinship) -> Option<u64> {
-        let elsewhere = self.elsewhere(first)?;
+        let elsewhere = self.others.nearest(first)?;
         let is_again = matches!(kinship, Kinship::Slow(_)) || elsewhere.others != Others::Nothing;
         elsewhere.apart_ns.filter(|_| is_again)
     }
@@ -201,7 +196,7 @@ impl Odds {
             } => (one, Some(*apart_ns), *n_begun, *n_ended),
             _ => return,
         };
-        let Some(elsewhere) = self.elsewhere(one) else {
+        let Some(elsewhere) = self.others.nearest(one) else {
             return;
         };
         let again_ns = [elsewhere.apart_ns, apart_ns].into_iter().flatten().min();
@@ -262,7 +257,7 @@ impl Odds {
             return false;
         };
         // one that was decided at another time is no evidence of a route
-        let elsewhere = self.elsewhere(first);
+        let elsewhere = self.others.nearest(first);
         let is_only = elsewhere.is_some_and(|nearest| nearest.others == Others::Nothing);
         let Some(of_flow) = self.of_flow.get(&first.flow_way()).filter(|_| is_only) else {
             return false;
@@ -276,7 +271,7 @@ impl Odds {
     /// The share of leftovers like these that are of two packets; `None` if nothing says so.
     fn false_frac(&self, plan: &Plan, parts: &[Leftover]) -> Option<f64> {
         let first = parts.first()?;
-        let elsewhere = self.elsewhere(first)?;
+        let elsewhere = self.others.nearest(first)?;
         let is_again = elsewhere.apart_ns.is_some();
         if elsewhere
             .apart_ns
@@ -462,12 +457,27 @@ mod tests {
         Kinship::Slow(vec![part(key, flow, 0), part(key, flow, 1)])
     }
 
-    /// What is known of these, of which some packet IDs were decided.
-    fn odds(kinships: &[Kinship], decided: &[u64]) -> Odds {
+    /// All is asked about these.
+    fn asked(kinships: &[Kinship]) -> Odds {
+        let key = |of: &&Kinship| match of {
+            Kinship::Slow(parts) | Kinship::Reversed(parts) | Kinship::Moved(parts) => {
+                parts.first().map(|one| one.first.key)
+            }
+            Kinship::Alone(one) | Kinship::Several { one, .. } => Some(one.first.key),
+        };
+        let mut in_order: Vec<&Kinship> = kinships.iter().collect();
+        in_order.sort_by_key(key);
         let mut odds = Odds::new(0);
-        for one in kinships {
+        for one in in_order {
             odds.ask(one);
         }
+        odds.settle_asked();
+        odds
+    }
+
+    /// What is known of these, of which some packet IDs were decided.
+    fn odds(kinships: &[Kinship], decided: &[u64]) -> Odds {
+        let mut odds = asked(kinships);
         for key in decided {
             odds.note_decided(&Decided {
                 key: *key,
@@ -515,10 +525,7 @@ mod tests {
             .map(|key| end(key, 7, Some(Lost::default())))
             .collect();
         all.extend((1000..1020).map(|key| slow(key, 7)));
-        let mut odds = Odds::new(0);
-        for one in &all {
-            odds.ask(one);
-        }
+        let mut odds = asked(&all);
         for key in again {
             odds.note_decided(&Decided {
                 key,
@@ -590,10 +597,7 @@ mod tests {
             .collect();
         all.extend((50..55).map(|key| end(key, 7, None)));
         all.push(slow(1000, 7));
-        let mut odds = Odds::new(0);
-        for one in &all {
-            odds.ask(one);
-        }
+        let mut odds = asked(&all);
         for key in (0..5).chain(50..55) {
             let seen = Decided {
                 key,
@@ -665,8 +669,7 @@ mod tests {
                 down.first.evidence.add(evidence);
             }
             let slow = Kinship::Slow(parts.clone());
-            let mut odds = Odds::new(0);
-            odds.ask(&slow);
+            let mut odds = asked(std::slice::from_ref(&slow));
             odds.note_decided(&Decided {
                 key: 1000,
                 flow_way: 0,
