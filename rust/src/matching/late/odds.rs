@@ -285,32 +285,20 @@ impl Odds {
             return None;
         }
         let n_like = |of: &Recurrences| if is_again { of.slow_again } else { of.slow };
-        let (n_again, missed) = if is_again && !is_alone(plan, parts) {
-            self.again_and_missed(plan, of_flow, parts)
+        let n_again = if is_again && !is_alone(plan, parts) {
+            self.n_again_of_all(of_flow, lateness_ns(parts))
         } else {
-            (
-                self.n_again(of_flow, lateness_ns(parts)),
-                self.most_missed(plan, of_flow, parts),
-            )
+            self.n_again(of_flow, lateness_ns(parts))
         };
-        let n_false = n_again * missed + of_flow.reversed;
+        let n_false = n_again * self.most_missed(plan, of_flow, parts) + of_flow.reversed;
         Some(n_false / (n_like(of_flow) - 1.0 + self.expected(of_flow, n_like)))
     }
 
-    /// How much came again of what a flow lost whose packet IDs come again, and the share that a point misses.
-    /// The survey knows neither of such packets: what a flow is not seen to miss, it may have missed once.
-    fn again_and_missed(
-        &self,
-        plan: &Plan,
-        of_flow: &Recurrences,
-        parts: &[Leftover],
-    ) -> (f64, f64) {
+    /// How much came again of what a flow lost, whose packet IDs come again: of one of them, each that was lost.
+    fn n_again_of_all(&self, of_flow: &Recurrences, late_ns: u64) -> f64 {
         let n_lost = (of_flow.all_ended - of_flow.slow_again).max(0.0) + 1.0;
-        let of_one = self.n_again(of_flow, lateness_ns(parts)) / (of_flow.n_plain() + 1.0);
-        let of_others = self.all.begun_frac(0.0);
-        let missed = of_flow.begun_frac(1.0).max(of_others);
-        let missed = missed.max(self.most_missed(plan, of_flow, parts));
-        (of_one * n_lost, missed)
+        let of_one = self.n_again(of_flow, late_ns) / (of_flow.n_plain() + 1.0);
+        of_one * n_lost
     }
 
     /// How much of what a flow lost came again, not much later than this; with the packet in question, were it lost.
@@ -324,9 +312,13 @@ impl Odds {
 
     /// The largest share that one of the points misses which saw parts of a packet begin.
     fn most_missed(&self, plan: &Plan, of_flow: &Recurrences, parts: &[Leftover]) -> f64 {
-        let least_missed = of_flow
-            .begun_frac(self.all.begun_frac(0.0))
-            .max(LEAST_PHANTOM);
+        let of_others = self.all.begun_frac(0.0);
+        let least_missed = if of_flow.again.n() > 0.0 {
+            // the survey knows nothing of packets that come again: where none was seen to be missed, one may be
+            of_flow.begun_frac(1.0).max(of_others)
+        } else {
+            of_flow.begun_frac(of_others).max(LEAST_PHANTOM)
+        };
         let missed = parts.windows(2).filter_map(|two| match two {
             [up, down] => Some(plan.phantom_frac(up.direction, down.first.point)),
             _ => None,
@@ -457,8 +449,11 @@ mod tests {
         Kinship::Slow(vec![part(key, flow, 0), part(key, flow, 1)])
     }
 
-    /// All is asked about these.
-    fn asked(kinships: &[Kinship]) -> Odds {
+    /// Packets that come once, of a flow that has many of them.
+    const MANY: f64 = 1e5;
+
+    /// All is asked about these, of flows of which so many other packets were decided.
+    fn asked(n_decided: f64, kinships: &[Kinship]) -> Odds {
         let key = |of: &&Kinship| match of {
             Kinship::Slow(parts) | Kinship::Reversed(parts) | Kinship::Moved(parts) => {
                 parts.first().map(|one| one.first.key)
@@ -472,12 +467,15 @@ mod tests {
             odds.ask(one);
         }
         odds.settle_asked();
+        for of_flow in odds.of_flow.values_mut() {
+            of_flow.decided = n_decided;
+        }
         odds
     }
 
     /// What is known of these, of which some packet IDs were decided.
     fn odds(kinships: &[Kinship], decided: &[u64]) -> Odds {
-        let mut odds = asked(kinships);
+        let mut odds = asked(MANY, kinships);
         for key in decided {
             odds.note_decided(&Decided {
                 key: *key,
@@ -519,13 +517,37 @@ mod tests {
         assert!(!is_slow(&odds(&all, &again), 1000, 7));
     }
 
+    #[test]
+    fn of_a_flow_whose_losses_come_again_a_point_may_have_missed_one_for_the_first_time() {
+        let lost = Some(Lost::default());
+        let mut all: Vec<Kinship> = (0..250).map(|key| end(key, 7, lost)).collect();
+        all.extend((1000..1008).map(|key| slow(key, 7)));
+        let doubt = |again: &[u64], n_decided: f64| {
+            let mut odds = odds(&all, again);
+            for of_flow in odds.of_flow.values_mut() {
+                of_flow.decided = n_decided;
+            }
+            let Kinship::Slow(parts) = slow(1000, 7) else {
+                return None;
+            };
+            odds.doubt(&path(2), &parts)
+        };
+        let again: Vec<u64> = (0..250).collect();
+        assert_eq!(doubt(&again, 250.0), None, "one in 250 may be missed");
+        assert!(doubt(&again, MANY).is_some(), "none of many was missed");
+        assert!(
+            doubt(&[], 250.0).is_some(),
+            "what was lost came never again"
+        );
+    }
+
     /// Whether a packet late by 1 ms is slow, where some packet IDs were decided after so long.
     fn is_slow_if(again: Range<u64>, again_ns: i64) -> bool {
         let mut all: Vec<Kinship> = (0..100)
             .map(|key| end(key, 7, Some(Lost::default())))
             .collect();
         all.extend((1000..1020).map(|key| slow(key, 7)));
-        let mut odds = asked(&all);
+        let mut odds = asked(0.0, &all);
         for key in again {
             odds.note_decided(&Decided {
                 key,
@@ -577,9 +599,10 @@ mod tests {
     #[test]
     fn what_a_point_did_not_capture_shows_in_the_leftovers_themselves() {
         let is_slow = |lost: Option<Lost>| {
-            let mut all: Vec<Kinship> = (0..5).map(|key| end(key, 7, lost)).collect();
+            let mut all: Vec<Kinship> = (0..500).map(|key| end(key, 7, lost)).collect();
             all.push(slow(1000, 7));
-            let again: Vec<u64> = (0..5).collect();
+            // others of what begins late were decided
+            let again: Vec<u64> = (0..500).filter(|_| lost.is_none()).collect();
             let Kinship::Slow(parts) = slow(1000, 7) else {
                 return false;
             };
@@ -590,14 +613,14 @@ mod tests {
     }
 
     /// Ends of packets that were lost and came again, one slow packet, and what cannot be told or was decided of
-    /// packets that begin late.
-    fn begun(others: Others) -> Odds {
+    /// packets that begin late; so many others of the flow were decided.
+    fn begun(others: Others, n_decided: f64) -> Odds {
         let mut all: Vec<Kinship> = (0..5)
             .map(|key| end(key, 7, Some(Lost::default())))
             .collect();
         all.extend((50..55).map(|key| end(key, 7, None)));
         all.push(slow(1000, 7));
-        let mut odds = asked(&all);
+        let mut odds = asked(n_decided, &all);
         for key in (0..5).chain(50..55) {
             let seen = Decided {
                 key,
@@ -637,7 +660,7 @@ mod tests {
         let Kinship::Slow(parts) = slow(1000, 7) else {
             return;
         };
-        let doubt = |others| begun(others).doubt(&path(2), &parts);
+        let doubt = |others| begun(others, MANY / 5.0).doubt(&path(2), &parts);
         assert_eq!(doubt(Others::Decided), None);
         assert!(doubt(Others::Untold).is_some());
     }
@@ -648,7 +671,7 @@ mod tests {
             let Kinship::Slow(parts) = slow(1000, 7) else {
                 return false;
             };
-            begun(others).is_likely(&plan(), &parts)
+            begun(others, 20.0).is_likely(&plan(), &parts)
         };
         assert!(is_likely(Others::Untold));
         assert!(
@@ -669,7 +692,7 @@ mod tests {
                 down.first.evidence.add(evidence);
             }
             let slow = Kinship::Slow(parts.clone());
-            let mut odds = asked(std::slice::from_ref(&slow));
+            let mut odds = asked(MANY, std::slice::from_ref(&slow));
             odds.note_decided(&Decided {
                 key: 1000,
                 flow_way: 0,
