@@ -35,6 +35,8 @@ const SELDOM: f64 = 0.5;
 const FEW: f64 = 2.0;
 /// Of leftovers like these, more are slow packets than not.
 const LIKELY: f64 = 0.5;
+/// Most packets of a flow.
+const MOST: f64 = 0.5;
 
 /// Numbers of leftovers of one flow and way, or of all.
 #[derive(Clone, Copy, Debug, Default)]
@@ -285,20 +287,32 @@ impl Odds {
             return None;
         }
         let n_like = |of: &Recurrences| if is_again { of.slow_again } else { of.slow };
-        let n_again = if is_again && !is_alone(plan, parts) {
-            self.n_again_of_all(of_flow, lateness_ns(parts))
+        let (n_again, missed) = if is_again && !is_alone(plan, parts) {
+            self.again_and_missed(plan, of_flow, parts)
         } else {
-            self.n_again(of_flow, lateness_ns(parts))
+            (
+                self.n_again(of_flow, lateness_ns(parts)),
+                self.most_missed(plan, of_flow, parts),
+            )
         };
-        let n_false = n_again * self.most_missed(plan, of_flow, parts) + of_flow.reversed;
+        let n_false = n_again * missed + of_flow.reversed;
         Some(n_false / (n_like(of_flow) - 1.0 + self.expected(of_flow, n_like)))
     }
 
-    /// How much came again of what a flow lost, whose packet IDs come again: of one of them, each that was lost.
-    fn n_again_of_all(&self, of_flow: &Recurrences, late_ns: u64) -> f64 {
+    /// How much came again of what a flow lost whose packet IDs come again, and the share that a point misses.
+    /// The survey knows neither of such packets: what a flow is not seen to miss, it may have missed once.
+    fn again_and_missed(
+        &self,
+        plan: &Plan,
+        of_flow: &Recurrences,
+        parts: &[Leftover],
+    ) -> (f64, f64) {
         let n_lost = (of_flow.all_ended - of_flow.slow_again).max(0.0) + 1.0;
-        let of_one = self.n_again(of_flow, late_ns) / (of_flow.n_plain() + 1.0);
-        of_one * n_lost
+        let of_one = self.n_again(of_flow, lateness_ns(parts)) / (of_flow.n_plain() + 1.0);
+        let of_others = self.all.begun_frac(0.0);
+        let missed = of_flow.begun_frac(1.0).max(of_others);
+        let missed = missed.max(self.most_missed(plan, of_flow, parts));
+        (of_one * n_lost, missed)
     }
 
     /// How much of what a flow lost came again, not much later than this; with the packet in question, were it lost.
@@ -312,13 +326,13 @@ impl Odds {
 
     /// The largest share that one of the points misses which saw parts of a packet begin.
     fn most_missed(&self, plan: &Plan, of_flow: &Recurrences, parts: &[Leftover]) -> f64 {
-        let of_others = self.all.begun_frac(0.0);
-        let least_missed = if of_flow.again.n() > 0.0 {
-            // the survey knows nothing of packets that come again: where none was seen to be missed, one may be
-            of_flow.begun_frac(1.0).max(of_others)
+        // the survey knows packets that come once: of a flow most of which come again it says nothing
+        let least_missed = if of_flow.again.n() > MOST * of_flow.decided {
+            of_flow.begun_frac(1.0)
         } else {
-            of_flow.begun_frac(of_others).max(LEAST_PHANTOM)
+            of_flow.begun_frac(self.all.begun_frac(0.0))
         };
+        let least_missed = least_missed.max(LEAST_PHANTOM);
         let missed = parts.windows(2).filter_map(|two| match two {
             [up, down] => Some(plan.phantom_frac(up.direction, down.first.point)),
             _ => None,
