@@ -327,12 +327,13 @@ impl Odds {
     /// The largest share that one of the points misses which saw parts of a packet begin.
     fn most_missed(&self, plan: &Plan, of_flow: &Recurrences, parts: &[Leftover]) -> f64 {
         // the survey knows packets that come once: of a flow most of which come again it says nothing
-        let least_missed = if of_flow.again.n() > MOST * of_flow.decided {
-            of_flow.begun_frac(1.0)
+        let is_told = of_flow.again.n() <= MOST * of_flow.decided;
+        let of_others = if is_told {
+            self.all.begun_frac(0.0)
         } else {
-            of_flow.begun_frac(self.all.begun_frac(0.0))
+            1.0
         };
-        let least_missed = least_missed.max(LEAST_PHANTOM);
+        let least_missed = of_flow.begun_frac(of_others).max(LEAST_PHANTOM);
         let missed = parts.windows(2).filter_map(|two| match two {
             [up, down] => Some(plan.phantom_frac(up.direction, down.first.point)),
             _ => None,
