@@ -552,7 +552,7 @@ mod tests {
         assert!(doubt(&again, MANY).is_some(), "none of many was missed");
         assert!(
             doubt(&[], 250.0).is_some(),
-            "what was lost came never again"
+            "what was lost never came again"
         );
     }
 
