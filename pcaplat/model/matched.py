@@ -84,8 +84,11 @@ class UndecidedCounts:
         n_maybe_lost: Packets that may be lost, and are not counted as lost: they, or what seems to
             continue them, may be copies.
         n_maybe_late: Packets that are counted as lost, and may be late.
-        least_sum_ns: The least that they took all together, exact.
-        most_sum_ns: The most.
+        least_sum_ns: The least that they took all together, exact, but for slow ones that may be
+            no pairs.
+        least_n: Pairs in it.
+        most_sum_ns: The most that they took, but for fast ones that may be no pairs.
+        most_n: Pairs in it.
         least_ns: The least that one of them took.
         most_ns: The most.
     """
@@ -94,7 +97,9 @@ class UndecidedCounts:
     n_maybe_lost: int
     n_maybe_late: int
     least_sum_ns: int
+    least_n: int
     most_sum_ns: int
+    most_n: int
     least_ns: int
     most_ns: int
 

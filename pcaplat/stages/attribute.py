@@ -125,8 +125,8 @@ class Segments:
             (sum_ns + more_ns) / (n + n_more)
             for more_ns, n_more in (
                 (0, 0),
-                (found.least_sum_ns, found.n),
-                (found.most_sum_ns, found.n),
+                (found.least_sum_ns, found.least_n),
+                (found.most_sum_ns, found.most_n),
             )
         )
         return Undecided(

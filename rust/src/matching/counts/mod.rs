@@ -424,7 +424,8 @@ impl Tally {
             return;
         };
         let took_ns = took_ns(&self.plan, up, down);
-        self.count_undecided(crossing, UndecidedTally::one(took_ns, is_lost));
+        let is_slow = down.aligned_ns > up.aligned_ns;
+        self.count_undecided(crossing, UndecidedTally::one(took_ns, is_slow, is_lost));
     }
 
     /// The same over the whole path.

@@ -13,10 +13,14 @@ pub struct UndecidedTally {
     pub n_maybe_lost: u64,
     /// Packets that are counted as lost, and may be late.
     pub n_maybe_late: u64,
-    /// The least that they took all together.
+    /// The least that they took all together, but for slow ones that may be no pairs.
     pub least_sum_ns: i128,
-    /// The most.
+    /// Pairs in it.
+    pub least_n: u64,
+    /// The most that they took all together, but for fast ones that may be no pairs.
     pub most_sum_ns: i128,
+    /// Pairs in it.
+    pub most_n: u64,
     /// The least that one of them took.
     pub least_ns: i64,
     /// The most.
@@ -24,15 +28,18 @@ pub struct UndecidedTally {
 }
 
 impl UndecidedTally {
-    /// Of one pair that took so long, if it is one, and if not, is counted as lost or not.
-    pub(crate) fn one(took_ns: i64, is_lost: bool) -> Self {
-        let sum_ns = i128::from(took_ns);
+    /// Of one pair that took so long, if it is one, and if not, is counted as lost or not. Whether it is in a mean of
+    /// all is open: it makes that greater if it is slower than usual, and lesser if not.
+    pub(crate) fn one(took_ns: i64, is_slow: bool, is_lost: bool) -> Self {
+        let sum_ns = |is_in: bool| if is_in { i128::from(took_ns) } else { 0 };
         Self {
             n: 1,
             n_maybe_lost: u64::from(!is_lost),
             n_maybe_late: u64::from(is_lost),
-            least_sum_ns: sum_ns,
-            most_sum_ns: sum_ns,
+            least_sum_ns: sum_ns(!is_slow),
+            least_n: u64::from(!is_slow),
+            most_sum_ns: sum_ns(is_slow),
+            most_n: u64::from(is_slow),
             least_ns: took_ns,
             most_ns: took_ns,
         }
@@ -53,7 +60,9 @@ impl UndecidedTally {
     fn add(&mut self, other: Self) {
         self.n += other.n;
         self.least_sum_ns += other.least_sum_ns;
+        self.least_n += other.least_n;
         self.most_sum_ns += other.most_sum_ns;
+        self.most_n += other.most_n;
         self.least_ns = self.least_ns.min(other.least_ns);
         self.most_ns = self.most_ns.max(other.most_ns);
     }
@@ -70,11 +79,14 @@ mod tests {
             ..UndecidedTally::default()
         };
         let mut all = UndecidedTally::default();
-        let pairs = [false, true].map(|is_lost| UndecidedTally::one(7, is_lost));
+        let pairs = [false, true].map(|is_lost| UndecidedTally::one(7, !is_lost, is_lost));
         for other in [[lost, lost], pairs].concat() {
             all.merge(other);
         }
         assert_eq!((all.n, all.n_maybe_lost, all.n_maybe_late), (2, 5, 1));
         assert_eq!((all.least_ns, all.most_ns), (7, 7));
+        // one of the two was slow, and the other not
+        assert_eq!((all.least_sum_ns, all.least_n), (7, 1));
+        assert_eq!((all.most_sum_ns, all.most_n), (7, 1));
     }
 }

@@ -130,7 +130,9 @@ fn bounds(group: &[Instant], is_exact: bool) -> UndecidedTally {
         } else {
             least_sum_ns
         },
+        least_n: n as u64,
         most_sum_ns: late(&downs) - early(&ups),
+        most_n: n as u64,
         least_ns: nearest_ns.min(farthest_ns),
         most_ns: farthest_ns,
     }
@@ -196,7 +198,9 @@ impl LeftEnds {
             n_maybe_lost: 1,
             n_maybe_late: 0,
             least_sum_ns: i128::from(least_ns),
+            least_n: 1,
             most_sum_ns: i128::from(most_ns),
+            most_n: 1,
             least_ns,
             most_ns,
         }
