@@ -30,7 +30,7 @@ def _ends(run: MeasuredRun, query: MetricQuery) -> tuple[str, str]:
 
 def _not_crossed(run: MeasuredRun, ends: tuple[str, str], where: str) -> Unavailable:
     if ends == run.ends or any(key[:2] == ends for key in run.segments):
-        return Unavailable(run.says(f"no packet crossed {where}"))
+        return Unavailable(run.says(f"no packet was matched on {where}"))
     return _no_such_segment(run, ends)
 
 

@@ -56,7 +56,7 @@ def attribute(
         times: The blocks of time that latencies are kept by.
 
     Returns:
-        One segment per link, direction and class that any packet or loss was seen in.
+        One segment per link, direction and class that any packet or loss was seen in, or may be.
     """
     found: list[Segment] = []
     for (near, far), both in zip(links, measured, strict=True):
@@ -78,7 +78,7 @@ class Segments:
 
     def of(self, counts: LinkCounts) -> Iterator[Segment]:
         """Give one segment for each class that was seen, or lost."""
-        if counts.n or counts.n_lost:
+        if counts.n or counts.n_lost or counts.undecided.n:
             distribution, found = self._latencies(counts)
             is_exact = distribution is not None and distribution.has_exact_sums
             blocks = self.times.blocks(found, counts.lost_blocks) if found and is_exact else None

@@ -140,6 +140,10 @@ def _undecided(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diag
     found = []
     for one in _neighbours(findings, segments):
         measured, (less_ns, more_ns) = one.distribution, one.undecided.mean_ns
+        if one.undecided.n > one.n == 0:
+            found.append(
+                f"{_segment(findings, one)} {format_count(one.undecided.n)} beside 0 with a latency"
+            )
         if measured is None or not one.is_absolute or not one.undecided.n:
             continue
         mean_ns, clock_ns = measured.mean_ns, one.clock_half_width_ns or 0.0

@@ -96,10 +96,11 @@ def direction_of(one: Segment) -> str:
 
 
 def _counts(one: Segment) -> Row:
+    n_all = one.n + one.n_lost
     return {
         "n": one.n,
         "n_lost": one.n_lost,
-        "lost_frac": one.n_lost / (one.n + one.n_lost),
+        "lost_frac": one.n_lost / n_all if n_all else None,
         "n_late": one.n_late,
         "loss_threshold_ns": one.loss_threshold_ns,
         "lost_spread": one.lost_spread,

@@ -179,7 +179,7 @@ def test_the_whole_path_is_its_ends_even_if_no_packet_crossed_it() -> None:
     assert other.ends == (NEAR, "beyond")
     found = read(other, MetricQuery("two-way-contribution"))
     assert isinstance(found, Unavailable)
-    assert f"no packet crossed {NEAR} ⇄ beyond both ways" in found.why
+    assert f"no packet was matched on {NEAR} ⇄ beyond both ways" in found.why
 
 
 def test_packets_in_one_moment_alone_have_no_interval() -> None:
