@@ -53,7 +53,9 @@ class Findings:
     address pairs that pass the points in another order than the path; where only some segments
     are crossed on one, `steps_of_route` has from which point to which. `branches` are, by address
     pair, the steps (upstream, downstream) that packets with several receivers take as a rule.
-    `misplaced` are points that TTL shows not to be where the path has them.
+    `recurring` are the address pairs and directions most of whose packets come again, numbered by
+    `ways_of`, and after what time at least. `misplaced` are points that TTL shows not to be where
+    the path has them.
     """
 
     points: Sequence[Point]
@@ -76,6 +78,7 @@ class Findings:
     steps_of_route: Mapping[int, Sequence[Pair]] = field(default_factory=dict[int, Sequence[Pair]])
     misplaced: frozenset[int] = frozenset()
     branches: Mapping[int, Sequence[Pair]] = field(default_factory=dict[int, Sequence[Pair]])
+    recurring: Mapping[int, int] = field(default_factory=dict[int, int])
 
     @cached_property
     def along(self) -> list[int]:

@@ -57,6 +57,8 @@ class Plan:
         steps_of_route: By route on which only some segments are crossed, from which point to which.
         branches: By address pair whose packets have several receivers, an unsigned hash of 64 bits:
             the steps (upstream, downstream) that all of them take.
+        recurring: By address pair and direction, an unsigned hash of 64 bits, of which most packets
+            come again: after what time at least, ns.
         mirror_gaps: Per point.
         is_one_way: All packets pass the points in one order.
         fragmented: By address pair, an unsigned hash of 64 bits: bytes of IP payload in the
@@ -91,6 +93,7 @@ class Plan:
     routes: Sequence[Sequence[int]]
     steps_of_route: Mapping[int, Sequence[Pair]]
     branches: Mapping[int, Sequence[Pair]]
+    recurring: Mapping[int, int]
     mirror_gaps: Sequence[MirrorGaps]
     is_one_way: bool
     fragmented: Mapping[int, int]
@@ -102,10 +105,10 @@ class Plan:
     horizon_ns: int
     cover: Sequence[Pair]
     point_covers: Sequence[Pair]
-    lost_after_ns: int | None
     range: Pair
     bins: Pair
     blocks: "BlockTimes"
     paired_one_in: int
     sequences: Sequence[Sequence[int]] = ()
     is_short: Sequence[bool] = ()
+    lost_after_ns: int | None = None

@@ -44,7 +44,6 @@ def plan_matching(
     domains: Sequence[int],
     point_of: Sequence[Sequence[int | None]],
     divisions: Sequence[PointTree | None] = (),
-    lost_after_ns: int | None = None,
     range_ns: TimeRange = (None, None),
 ) -> Plan:
     """Say how to match, as the core takes it.
@@ -54,11 +53,10 @@ def plan_matching(
         domains: Clock domain of each point.
         point_of: Per file and part of it, the point.
         divisions: How each file is divided.
-        lost_after_ns: The waiting time after which a packet is lost; None: the slowest found.
         range_ns: Start and end of the reference time that is asked for.
 
     Returns:
-        The plan, but for `is_short` and `sequences`, which are for the caller to tell.
+        The plan, but for `is_short`, `sequences` and `lost_after_ns`, which the caller knows.
     """
     wide_ns, (links, whole) = wide_window_ns(findings), measured_links(findings)
     return Plan(
@@ -75,6 +73,7 @@ def plan_matching(
         routes=[findings.places_in(route) for route in findings.routes],
         steps_of_route=dict(findings.steps_of_route),
         branches=_by_hash(findings.branches.items()),
+        recurring=_by_hash(findings.recurring.items()),
         mirror_gaps=[_mirror_gaps(point) for point in findings.points],
         is_one_way=findings.is_one_way,
         fragmented=_by_hash(findings.fragmented),
@@ -86,7 +85,6 @@ def plan_matching(
         horizon_ns=wide_ns + _slack_ns(findings),
         cover=_covers(findings),
         point_covers=[findings.cover([point]) for point in range(len(findings.points))],
-        lost_after_ns=lost_after_ns,
         range=_whole_range(range_ns),
         blocks=BlockTimes.of(findings, range_ns),
         paired_one_in=_paired_one_in(findings),

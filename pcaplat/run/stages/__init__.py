@@ -96,13 +96,13 @@ def _match(course: Course) -> Matched:
         scan.domains,
         scan.point_of,
         scan.divisions,
-        lost_after_ns=scan.job.lost_after_ns,
         range_ns=course.range_ns,
     )
     plan = replace(
         plan,
         is_short=short_classes(scan.sampled.prefixes),
         sequences=sequences(scan.sampled.facts, scan.point_of),
+        lost_after_ns=scan.job.lost_after_ns,
     )
     return scan.job.match(scan.sampled, plan)
 

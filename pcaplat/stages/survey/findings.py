@@ -9,7 +9,7 @@ from pcaplat.model.points import Point
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.copies import find_copies
 from pcaplat.stages.survey.coverage import check_coverage
-from pcaplat.stages.survey.delays.latencies import fit_bands, fit_centres
+from pcaplat.stages.survey.delays.latencies import fit_bands, fit_centres, orient_recurring
 from pcaplat.stages.survey.delays.overtaking import with_order
 from pcaplat.stages.survey.delays.relations import Relations, components, relate
 from pcaplat.stages.survey.diagnostics import (
@@ -46,6 +46,7 @@ from pcaplat.stages.survey.path_order.steps import (
     check_steps,
     observations_forward,
 )
+from pcaplat.stages.survey.recurrence import Recurring, find_recurring, ways_seen_once
 from pcaplat.stages.survey.rounds import told_apart
 
 
@@ -112,13 +113,15 @@ def survey(
 class SharedPackets:
     """What each point saw, and how its unique packets lie to those of the others.
 
-    `is_one_way`: all packets pass the points in one order, whichever way their flow goes.
+    `recurring`: see `find_recurring`. `is_one_way`: all packets pass the points in one order,
+    whichever way their flow goes.
     """
 
     seen: list[Observations]
     unique: list[Observations]
     relations: Relations
     tail_ns: int
+    recurring: Recurring
     is_one_way: bool
 
     def n_seen(self, points: Sequence[Point]) -> list[tuple[str, int]]:
@@ -133,12 +136,13 @@ class SharedPackets:
 def _shared_at(sample: Sample, points: Sequence[Point]) -> SharedPackets:
     """Relate all points by the packets that are unique at them."""
     seen = told_apart([sample.seen_at(point) for point in points])
-    unique = with_repeating_answers(seen, unique_observations(seen))
-    relations, tail_ns = relate(unique)
+    once, recurring = unique_observations(seen), find_recurring(seen)
+    unique = with_repeating_answers(seen, once)
+    relations, tail_ns = relate(unique, ways_seen_once(recurring, once))
     if not are_steps(relations, points):
-        return SharedPackets(seen, unique, relations, tail_ns, is_one_way=False)
+        return SharedPackets(seen, unique, relations, tail_ns, recurring, is_one_way=False)
     seen, unique = observations_forward(seen), observations_forward(unique)
-    return SharedPackets(seen, unique, all_forward(relations), tail_ns, is_one_way=True)
+    return SharedPackets(seen, unique, all_forward(relations), tail_ns, recurring, is_one_way=True)
 
 
 def _order_groups(
@@ -190,6 +194,8 @@ def _findings_of(
     routes = with_groups(SegmentsSeen(shared.relations, edges, routes, domains), shared.unique)
     torn = find_torn(edges, shared.unique)
     centres = fit_centres(shared.relations, along, routes, len(points))
+    oriented = orient_recurring(shared.relations, routes.toward, centres)
+    routes = replace(routes, toward={**routes.toward, **oriented})
     both = list(zip(shared.seen, shared.unique, strict=True))
     bands = fit_bands(shared.relations, along, centres, routes, both, points)
     return Findings(
@@ -212,6 +218,7 @@ def _findings_of(
         order_evidence=evidence_of(orders, edges),
         is_one_way=shared.is_one_way,
         branches=branches_of_groups(shared.unique, edges, routes),
+        recurring=shared.recurring,
     )
 
 
@@ -232,7 +239,9 @@ def _of_more(sample: Sample, points: Sequence[Point], few: SharedPackets) -> Rel
     if not sample.n_more:
         return few.relations
     seen = told_apart([sample.all_seen_at(point) for point in points])
-    relations, _ = relate(with_repeating_answers(seen, unique_observations(seen)))
+    once = unique_observations(seen)
+    unique = with_repeating_answers(seen, once)
+    relations, _ = relate(unique, ways_seen_once(few.recurring, once))
     return all_forward(relations) if few.is_one_way else relations
 
 

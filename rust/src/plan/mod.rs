@@ -55,6 +55,9 @@ pub struct Plan {
     /// Address pairs whose packets have several receivers: the steps (upstream, downstream) that all of
     /// them take.
     pub branches: HashedMap<Vec<(u16, u16)>>,
+    /// Address pairs and directions (see [`Plan::again_after_ns`]) most of whose packets come again: after what time
+    /// at least.
+    pub recurring: HashedMap<i64>,
     /// Per point: when its mirror lost frames by their numbers, raw time, ascending; and how many.
     pub mirror_gaps: Vec<(Vec<(i64, i64)>, u64)>,
     /// All packets pass the points in one order, whichever way their flow goes.
@@ -232,6 +235,18 @@ impl Plan {
         Some(if is_near { near } else { far })
     }
 
+    /// After what time at least packets come again that go one way between two addresses, if most of them do.
+    #[must_use]
+    #[inline]
+    pub fn again_after_ns(&self, pair: u64, toward: bool) -> Option<i64> {
+        if self.recurring.is_empty() {
+            return None;
+        }
+        self.recurring
+            .get(&if toward { !pair } else { pair })
+            .copied()
+    }
+
     /// Whether the way of a packet is known: which way neighbour discovery goes is not, nor are other
     /// packets that are born on the path.
     #[must_use]
@@ -272,6 +287,16 @@ mod tests {
             -2,
             "nothing is known"
         );
+    }
+
+    #[test]
+    fn packets_come_again_that_go_one_way_between_two_addresses() {
+        let mut plan = Plan::default();
+        assert_eq!(plan.again_after_ns(7, true), None);
+        plan.recurring.extend([(7, 100), (!9, 200)]);
+        let again = [(7, false), (7, true), (9, false), (9, true)];
+        let again = again.map(|(pair, toward)| plan.again_after_ns(pair, toward));
+        assert_eq!(again, [Some(100), None, None, Some(200)]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -21,13 +22,13 @@ from tests.support.networks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
 MS_NS = 1_000_000
 WAY = ("p1", "p2")
 SERVER = "10.0.50.1"
-TWICE = 0.7
-"""The share of requests that are sent twice."""
+SLOWEST = 20
+"""No request takes longer by so many times what latencies vary by: its answer comes after it."""
 
 JITTER = 0.3
 """By so much of its mean the time until the second varies."""
@@ -47,6 +48,10 @@ class SentTwice:
     n_senders: int = 8
     drops: Literal["first", "second"] = "second"
     seed: int = 1
+    twice: float = 0.7
+    """The share of requests that are sent twice."""
+    answers_twice: bool = False
+    """Their answers too, and p2 misses some of all that are sent twice."""
 
     def network(self, *, has_own: bool) -> Network:
         """What p1 and p2 saw."""
@@ -56,7 +61,7 @@ class SentTwice:
         said: dict[str, int] = {}
         for at in range(self.n):
             t_ns = START_NS + at * MS_NS + int(chance.integers(MS_NS))
-            is_twice = bool(chance.random() < TWICE)
+            is_twice = bool(chance.random() < self.twice)
             number = int(chance.integers(self.n_senders))
             sender = f"10.0.{1 + number // 200 + 100 * (not is_twice)}.{number % 200 + 1}"
             data = at.to_bytes(4) + chance.bytes(int(chance.integers(24, 300)))
@@ -64,35 +69,43 @@ class SentTwice:
             said[sender] = seq + len(data)
             ident = 0 if is_twice else at % 65_535 + 1
             request, answer = self._frames(sender, (at, seq, ident), data)
+            first = len(packets)
+            packets += self._sent(Packet(t_ns, (WAY,), request), chance, is_twice=is_twice)
             if is_twice:
-                sent_twice |= {len(packets), len(packets) + 1}
-                again_ns = self.again_ms * MS_NS * (1 + JITTER * (2 * chance.random() - 1))
-                dropped = (WAY[:1],)
-                ways = ((WAY,), dropped) if self.drops == "second" else (dropped, (WAY,))
-                times_ns = (t_ns, t_ns + int(again_ns))
-                packets += [
-                    Packet(at_ns, way, request) for at_ns, way in zip(times_ns, ways, strict=True)
-                ]
-            else:
-                packets.append(Packet(t_ns, (WAY,), request))
-            first = len(packets) - 1 - is_twice
-            back_ns = t_ns + int(self.takes_ms * MS_NS) + 90_000 + int(chance.integers(20_000))
+                sent_twice |= {first, first + 1}
+            slow_ns = int(self.takes_ms * MS_NS) + SLOWEST * self.tail_ns
+            back_ns = t_ns + slow_ns + 90_000 + int(chance.integers(20_000))
             packets.append(Packet(back_ns, (WAY[::-1],), answer, first))
+            if self.answers_twice and is_twice:
+                sent_twice |= {len(packets) - 1, len(packets)}
+                packets.append(Packet(back_ns + self._again_ns(chance), (WAY[1:],), answer))
         edges = Edges(
             both_ways({WAY: int(self.takes_ms * MS_NS)}),
             self.tail_ns,
             late={WAY: (self.late, 30 * MS_NS)},
         )
-        is_missed = self._missed(chance.random(len(packets)) < self.missed, sent_twice)
+        points = WAY if self.answers_twice else WAY[:1]
+        missed = {
+            point: sent_twice & set(np.flatnonzero(chance.random(len(packets)) < self.missed))
+            for point in points
+        }
+        is_missed = partial(self._is_missed, missed)
         return with_clocks(walk(packets, edges, self.seed, missed=is_missed), has_own=has_own)
 
+    def _sent(self, once: Packet, chance: np.random.Generator, *, is_twice: bool) -> list[Packet]:
+        if not is_twice:
+            return [once]
+        again = once._replace(t_ns=once.t_ns + self._again_ns(chance))
+        is_dropped = (self.drops == "first", self.drops == "second")
+        both = zip((once, again), is_dropped, strict=True)
+        return [one._replace(ways=(WAY[:1],)) if is_lost else one for one, is_lost in both]
+
     @staticmethod
-    def _missed(
-        is_missed: np.ndarray[tuple[int], np.dtype[np.bool_]], sent_twice: set[int]
-    ) -> Callable[[str, int], bool]:
-        return lambda point, packet: (
-            point == "p1" and packet in sent_twice and bool(is_missed[packet])
-        )
+    def _is_missed(missed: Mapping[str, set[int]], point: str, packet: int) -> bool:
+        return packet in missed.get(point, ())
+
+    def _again_ns(self, chance: np.random.Generator) -> int:
+        return int(self.again_ms * MS_NS * (1 + JITTER * (2 * chance.random() - 1)))
 
     def _frames(
         self, sender: str, numbers: tuple[int, int, int], data: bytes

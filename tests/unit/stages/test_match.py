@@ -52,8 +52,8 @@ class TestWindow:
         assert wide_window_ns(found(tail_ns=4000 * MS)) == 1000 * MS
 
     def test_the_waiting_time_is_another_thing(self) -> None:
-        plan = plan_matching(found(), [0, 1, 2], POINT_OF, lost_after_ns=77)
-        assert (plan.usual_ns, plan.wide_ns, plan.lost_after_ns) == (MS // 10, 2 * MS, 77)
+        plan = plan_matching(found(), [0, 1, 2], POINT_OF)
+        assert (plan.usual_ns, plan.wide_ns, plan.lost_after_ns) == (MS // 10, 2 * MS, None)
 
 
 class TestPlan:

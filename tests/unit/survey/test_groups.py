@@ -28,7 +28,7 @@ def shared(
     d_ns = OFFSET_NS + away_ns + np.sign(away_ns) * waited_ns
     d_ns += np.rint(t_ns * drift_ppm * 1e-6).astype(np.int64)
     some = np.ones(len(pair), np.bool_)
-    return Shared(t_ns, d_ns, pair, pair, pair % 3 == 0, some, some, 0 * pair)
+    return Shared(t_ns, d_ns, pair, pair, pair % 3 == 0, some, some, 0 * pair, 0 * pair)
 
 
 @pytest.mark.parametrize("drift_ppm", [0.0, 30.0, -30.0])

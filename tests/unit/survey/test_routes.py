@@ -20,7 +20,7 @@ def talk(pair: int, *, with_points: bool, offset_ns: int) -> Shared:
     away = np.where(toward == with_points, TAKES_NS, -TAKES_NS)
     some = np.ones(len(at), np.bool_)
     of = np.full(len(at), pair)
-    return Shared(at * 100_000 + pair, offset_ns + away, of, of, toward, some, some, 0 * at)
+    return Shared(at * 100_000 + pair, offset_ns + away, of, of, toward, some, some, 0 * at, 0 * at)
 
 
 def together(*parts: Shared) -> Shared:

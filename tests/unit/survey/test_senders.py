@@ -36,6 +36,7 @@ def shared(at_ns: Sequence[Sequence[int]]) -> dict[Pair, Shared]:
             d_ns=stamps_ns[:, other] - stamps_ns[:, one],
             is_directed=nothing != 0,
             is_strong=nothing == 0,
+            again_ns=nothing,
             **columns,
         )
         for one, other in combinations(range(n_points), 2)

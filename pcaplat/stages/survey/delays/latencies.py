@@ -1,5 +1,6 @@
 """Where latencies lie, for all points and both directions: centres and bands."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -7,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints
+from pcaplat.model.arrays import Bools, Ints, quantile
 from pcaplat.model.band import LEAST_ALONE_NS, Band
 from pcaplat.model.centre import NO_OFFSET, Centre
 from pcaplat.model.points import Pair, Point
@@ -29,6 +30,13 @@ from pcaplat.stages.survey.observations import (
 )
 from pcaplat.stages.survey.offload import find_torn, whole_everywhere
 from pcaplat.stages.survey.path_order.routes import Routes, is_along
+
+ENOUGH_VOTES, CLEARER = 3, 4
+"""So many packets of two addresses lie where packets of their direction do, and so many times more
+than where others do: """
+
+NEARLY_ALL = 0.95
+"""as near to the centre as this share of all."""
 
 RARE_FRAC = 0.0005
 """A pair is accepted where no more than this speaks against it."""
@@ -54,6 +62,43 @@ def fit_centres(
                 late_sign = 1 if is_outward else -1
                 centres[new] = _beyond(known_both, both, (own, other), late_sign)
     return sides
+
+
+def orient_recurring(
+    relations: Relations, toward: Mapping[int, bool], centres: tuple[list[Centre], list[Centre]]
+) -> dict[int, bool]:
+    """Orient address pairs whose packets did not tell the order, for they come again.
+
+    Some of them are two packets that seem to take any time; the others lie where packets of their
+    direction usually do, and nowhere else.
+
+    Args:
+        relations: What the points share.
+        toward: Address pairs that are oriented.
+        centres: The usual differences, forward and reverse.
+    """
+    known = np.array(sorted(toward), np.int64)
+    votes = Counter[tuple[int, bool]]()
+    for ends, both in relations.items():
+        is_left = (both.again_ns > 0) & both.is_directed & ~both.are_of(known)
+        rest, others = both.at(is_left), both.at(~is_left)
+        if not len(rest) or not len(others):
+            continue
+        sides = [(some[ends[0]], some[ends[1]]) for some in centres]
+        spread_ns = quantile(np.min([_off_ns(others, side) for side in sides], axis=0), NEARLY_ALL)
+        is_near = np.array([_off_ns(rest, side) <= spread_ns for side in sides])
+        for toward_is_forward, is_so in zip((True, False), (is_near, is_near[::-1]), strict=True):
+            pairs = rest.pair[np.where(rest.is_toward, *is_so)]
+            votes.update((pair, toward_is_forward) for pair in pairs.tolist())
+    return {
+        pair: is_forward
+        for (pair, is_forward), n in votes.items()
+        if n >= max(ENOUGH_VOTES, CLEARER * votes[pair, not is_forward])
+    }
+
+
+def _off_ns(both: Shared, centres: tuple[Centre, Centre]) -> Ints:
+    return np.abs(residuals(both, centres))
 
 
 def fit_bands(
@@ -127,6 +172,7 @@ class OneWay:
         """Where the residuals of the packets that two points share lie."""
         up, down = ends
         of_ends = self.centres[up], self.centres[down]
+        packets = packets.sure
         residual_ns = residuals(packets, of_ends)
         is_doubtful = passed_in(packets, of_ends[0], self._doubtful_ns)
         again_ns = self._again_ns[up], self._again_ns[down]
@@ -158,7 +204,7 @@ def _beyond(
     this direction have differences of that sign.
     """
     near, near_back = known
-    own, others = map(both.at, ways)
+    own, others = (both.at(way).sure for way in ways)
     for choice, rest, sign in (
         (own, others, late_sign),
         (others, own, -late_sign),

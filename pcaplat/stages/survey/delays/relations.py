@@ -10,6 +10,7 @@ from pcaplat.model.arrays import Bools, Ints, median, quantile, rows_by
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.observations import Observations, OfPairs, places
+from pcaplat.stages.survey.recurrence import NONE_RECUR, Recurring, again_after_ns, ways_of
 
 FAR_NS = np.iinfo(np.int64).max
 
@@ -37,6 +38,13 @@ REPEATED_WITHIN_NS = 1_000_000
 ENOUGH_REPEATED = 5
 """So many differences of broadcasts must agree, for they come in bursts."""
 
+LEAST_SURE = 32
+"""So many packets say where latencies lie."""
+
+SELDOM_JUMPS, FARTHER = 0.05, 4
+"""This share of the packets of a way may differ by more from the one before; of packets that are
+one each they differ by at most so many times as much as others do."""
+
 ALIKE_NS = 1_000_000_000
 """Between clocks that agree to this, two differences of broadcasts are enough."""
 
@@ -47,7 +55,8 @@ class Shared(OfPairs):
 
     `d_ns` is the second point's raw time minus the first's, `n_hops` how much less TTL the second
     saw. `is_strong`: unicast, or numbered (an IP identification), so that equal bytes are no
-    chance.
+    chance. Most packets of their address pair and direction come again
+    after `again_ns` at least; 0 where they do not.
     """
 
     t_ns: Ints
@@ -57,6 +66,7 @@ class Shared(OfPairs):
     is_toward: Bools
     is_directed: Bools
     is_strong: Bools
+    again_ns: Ints
     n_hops: Ints
 
     def at(self, index: Ints | Bools) -> "Shared":
@@ -83,8 +93,49 @@ class Shared(OfPairs):
             self.is_toward,
             self.is_directed,
             self.is_strong,
+            self.again_ns,
             -self.n_hops,
         )
+
+    @property
+    def sure(self) -> "Shared":
+        """Those that are one packet each for all that is seen; all, where these are few."""
+        is_few, is_far = self._in_doubt
+        return self._but(is_few | is_far)
+
+    @property
+    def agreeing(self) -> "Shared":
+        """All but those that disagree with others of their way."""
+        return self._but(self._in_doubt[1])
+
+    def _but(self, is_left_out: Bools) -> "Shared":
+        n_others = len(self) - int(is_left_out.sum())
+        return self.at(~is_left_out) if LEAST_SURE <= n_others < len(self) else self
+
+    @cached_property
+    def _in_doubt(self) -> tuple[Bools, Bools]:
+        """Of packets that come again: which are too few of their way, and which disagree."""
+        if not self.again_ns.any():
+            none = np.zeros(len(self), np.bool_)
+            return none, none
+        way = ways_of(self.pair, self.is_toward)
+        by = np.argsort(way, kind="stable")
+        again_ns = self.again_ns[by]
+        is_last = np.append(np.diff(way[by]) != 0, True)
+        jump_ns = np.where(is_last, -1, np.abs(np.diff(self.d_ns[by], append=0)))
+        of_others = jump_ns[(again_ns == 0) & ~is_last]
+        is_enough = len(of_others) >= LEAST_SURE
+        usual_ns = quantile(of_others, 1 - SELDOM_JUMPS) if is_enough else float(FAR_NS)
+        limit_ns = np.minimum(again_ns / 2, FARTHER * usual_ns)
+        # rows of one way after the other
+        ends = np.flatnonzero(is_last) + 1
+        n = np.diff(ends, prepend=0)
+        in_order_ns = jump_ns[np.lexsort((jump_ns, way[by]))]
+        most_ns = in_order_ns[ends - 1 - (SELDOM_JUMPS * (n - 1)).astype(np.int64)]
+        is_few, is_far = np.zeros((2, len(self)), np.bool_)
+        is_few[by] = np.repeat(n < ENOUGH_OF_WAY, n) & (again_ns > 0)
+        is_far[by] = (np.repeat(most_ns, n) > limit_ns) & (again_ns > 0)
+        return is_few, is_far
 
     def __len__(self) -> int:
         return len(self.t_ns)
@@ -102,26 +153,35 @@ def direction_changes(both: Shared, is_forward: Bools, group: Ints) -> tuple[Int
 
 
 _NONE, _NEITHER = np.zeros(0, np.int64), np.zeros(0, np.bool_)
-NOTHING_SHARED = Shared(_NONE, _NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, _NONE)
+NOTHING_SHARED = Shared(_NONE, _NONE, _NONE, _NONE, _NEITHER, _NEITHER, _NEITHER, _NONE, _NONE)
 
 Relations = dict[Pair, Shared]
 """What pairs of points share, smaller index first; pairs that cannot be related are absent."""
 
 
-def relate(unique: Sequence[Observations]) -> tuple[Relations, int]:
-    """Give what each pair of points shares, and the longest tail of their differences, ns."""
+def relate(
+    unique: Sequence[Observations], recurring: Recurring = NONE_RECUR
+) -> tuple[Relations, int]:
+    """Give what each pair of points shares, and the longest tail of their differences, ns.
+
+    Args:
+        unique: What each point saw once.
+        recurring: See `ways_seen_once`.
+    """
     relations: Relations = {}
     tail_ns = 0
     for near in range(len(unique)):
         for far in range(near + 1, len(unique)):
-            both, own_tail_ns = shared(unique[near], unique[far])
+            both, own_tail_ns = shared(unique[near], unique[far], recurring=recurring)
             if share_anything(both):
                 relations[near, far] = both
                 tail_ns = max(tail_ns, own_tail_ns)
     return relations, tail_ns
 
 
-def shared(near: Observations, far: Observations) -> tuple[Shared, int]:
+def shared(
+    near: Observations, far: Observations, *, recurring: Recurring = NONE_RECUR
+) -> tuple[Shared, int]:
     """Join two points on the packets that are unique at both; keys ascend.
 
     Returns:
@@ -129,7 +189,7 @@ def shared(near: Observations, far: Observations) -> tuple[Shared, int]:
         in time, or of those that go the same way, 99 % of all are, ns. Two addresses of which all
         packets seem late have no tail: they may be others with the same bytes.
     """
-    packets = _joined(near, far)
+    packets = _joined(near, far, recurring)
     if len(packets) == 0:
         return packets, 0
     apart_ns = np.abs(packets.d_ns - _medians(packets.d_ns, [len(packets)]))
@@ -138,7 +198,9 @@ def shared(near: Observations, far: Observations) -> tuple[Shared, int]:
     rows, starts = _ways(packets)
     n_of = np.diff(starts, append=len(rows))
     own_ns = _apart_by_way(packets.d_ns, rows, n_of, apart_ns)
-    strong_ns = np.minimum(own_ns, apart_ns)[packets.is_strong]
+    comes_once = packets.again_ns == 0
+    is_strong = packets.is_strong & (comes_once | ~comes_once.any())
+    strong_ns = np.minimum(own_ns, apart_ns)[is_strong]
     is_kept |= _is_usual(own_ns, own_ns) | _is_usual(_to_company(packets.d_ns), own_ns)
     is_nothing_kept = ~np.logical_or.reduceat(is_kept[rows], starts)
     is_kept[rows] |= packets.is_directed[rows] & np.repeat(is_nothing_kept, n_of)
@@ -192,7 +254,7 @@ def _to_company(d_ns: Ints) -> Ints:
     return np.asarray(found[is_filled])
 
 
-def _joined(near: Observations, far: Observations) -> Shared:
+def _joined(near: Observations, far: Observations, recurring: Recurring) -> Shared:
     at, is_there = places(near.key, far.key)
     i = near.by_time[is_there[near.by_time]]
     j = at[i]
@@ -205,6 +267,7 @@ def _joined(near: Observations, far: Observations) -> Shared:
         is_toward=near.is_toward[i],
         is_directed=near.is_directed[i],
         is_strong=near.is_directed[i] | is_numbered,
+        again_ns=again_after_ns(near.pair[i], near.is_toward[i], recurring),
         n_hops=near.ttl[i] - far.ttl[j],
     )
 

@@ -96,7 +96,7 @@ def order_points(
     Returns:
         The order. Which end is the first is arbitrary.
     """
-    shared = {ends: both for ends, both in relations.items() if ends[0] in points}
+    shared = _that_tell({ends: both for ends, both in relations.items() if ends[0] in points})
     directed = {ends: both.at(both.is_directed) for ends, both in shared.items()}
     if not any(map(len, directed.values())):
         directed = shared
@@ -115,6 +115,16 @@ def order_points(
         is_assumed = order.is_assumed if is_grouped else frozenset(points)
         return replace(order, is_grouped=is_grouped, is_assumed=is_assumed)
     return _with_routes(order, directed, asked, domains)
+
+
+def _that_tell(shared: Relations) -> Relations:
+    """Leave out what may be two packets; of few packets each, only where others go both ways."""
+    if not any(both.again_ns.any() for both in shared.values()):
+        return shared
+    sure = {ends: both.sure for ends, both in shared.items()}
+    if any(len(both.at(both.is_directed).changes[0]) for both in sure.values()):
+        return sure
+    return {ends: both.agreeing for ends, both in shared.items()}
 
 
 def _with_routes(

@@ -36,6 +36,22 @@ pub(crate) fn alone_within_ns(
     band.map_or((plan.usual_ns, plan.usual_ns), of_band)
 }
 
+/// Where most packets come again: how much earlier and later than usual none seems to be that came again. How many
+/// a point misses of them nobody knows before the end of the run.
+fn sooner_than_again_ns(
+    plan: &Plan,
+    direction: Direction,
+    one: &Observation,
+    (up, down): (u16, u16),
+) -> i64 {
+    let Some(again_ns) = plan.again_after_ns(one.pair, one.toward) else {
+        return i64::MAX;
+    };
+    let band = plan.band(direction, up, down);
+    let (least_ns, most_ns) = band.map_or((0, 0), Band::near_ns);
+    again_ns.saturating_sub(most_ns.max(least_ns.saturating_neg()))
+}
+
 /// The same, earlier or later, of any two points.
 pub(crate) fn alone_anywhere_ns(plan: &Plan) -> i64 {
     let points = || 0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX);
@@ -66,8 +82,11 @@ pub(crate) fn is_one(
     let is_whole = |one: &Observation| {
         one.directed && !one.evidence.is(Evidence::SHORT) && !one.evidence.is(Evidence::FRAGMENT)
     };
+    let ends = (up.point, down.point);
     let (before_ns, after_ns) = if is_whole(up) && is_whole(down) {
-        alone_within_ns(plan, direction, (up.point, down.point), 1)
+        let (before_ns, after_ns) = alone_within_ns(plan, direction, ends, 1);
+        let most_ns = sooner_than_again_ns(plan, direction, up, ends);
+        (before_ns.min(most_ns), after_ns.min(most_ns))
     } else {
         (plan.wide_ns, plan.wide_ns)
     };
@@ -125,6 +144,32 @@ mod tests {
         }
         let sooner = alone_within_ns(&plan, Direction::Forward, (0, 1), 1);
         assert_eq!(sooner, (early_ns - 1_000, late_ns - 1_000));
+    }
+
+    #[test]
+    fn of_packets_that_come_again_none_is_one_that_seems_as_far_off_as_the_next() {
+        let again_after = |again_ns: i64| {
+            let mut plan = plan(0.0);
+            plan.recurring.insert(!0, again_ns);
+            plan
+        };
+        let (early_ns, late_ns) = plan(0.02).bands[0][0].near_ns();
+        let jitter_ns = late_ns.max(-early_ns);
+        for (again_ns, most_ns) in [
+            (10 * APART_NS, APART_NS),
+            (jitter_ns + 50_000, 50_000),
+            (jitter_ns, 0),
+        ] {
+            let plan = again_after(again_ns);
+            for side in [-1, 1] {
+                assert!(is_one_after(&plan, side * most_ns), "{again_ns}");
+                assert!(!is_one_after(&plan, side * (most_ns + 1)), "{again_ns}");
+            }
+        }
+        assert!(
+            !is_one_after(&again_after(jitter_ns - 1), 0),
+            "nothing is sure"
+        );
     }
 
     #[test]

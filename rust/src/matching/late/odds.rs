@@ -25,7 +25,7 @@ use crate::matching::late::odds::elsewhere::{Elsewhere, Others};
 use crate::matching::late::odds::intervals::Intervals;
 use crate::matching::late::verdict::{Kinship, is_alone, joints};
 use crate::matching::resolve::posterior::NO_DOUBT;
-use crate::plan::Plan;
+use crate::plan::{Direction, Plan};
 
 /// How likely packet IDs come again where nothing is known of them: a flow repeats itself, or not.
 const UNKNOWN: f64 = 0.5;
@@ -264,7 +264,7 @@ impl Odds {
         let Some(of_flow) = self.of_flow.get(&first.flow_way()).filter(|_| is_only) else {
             return false;
         };
-        let n_again = self.n_again(of_flow, lateness_ns(parts));
+        let n_again = self.n_again(of_flow, again_within_ns(plan, parts));
         let n_false = n_again * self.most_missed(plan, of_flow, parts);
         let expected = self.expected(of_flow, |of| of.reversed);
         n_false <= LIKELY * (of_flow.reversed - 1.0 + expected)
@@ -291,7 +291,7 @@ impl Odds {
             self.again_and_missed(plan, of_flow, parts)
         } else {
             (
-                self.n_again(of_flow, lateness_ns(parts)),
+                self.n_again(of_flow, again_within_ns(plan, parts)),
                 self.most_missed(plan, of_flow, parts),
             )
         };
@@ -308,7 +308,8 @@ impl Odds {
         parts: &[Leftover],
     ) -> (f64, f64) {
         let n_lost = (of_flow.all_ended - of_flow.slow_again).max(0.0) + 1.0;
-        let of_one = self.n_again(of_flow, lateness_ns(parts)) / (of_flow.n_plain() + 1.0);
+        let of_one =
+            self.n_again(of_flow, again_within_ns(plan, parts)) / (of_flow.n_plain() + 1.0);
         let of_others = self.all.begun_frac(0.0);
         let missed = of_flow.begun_frac(1.0).max(of_others);
         let missed = missed.max(self.most_missed(plan, of_flow, parts));
@@ -415,6 +416,22 @@ fn apart_ns(
         Some((one, apart.min()?))
     };
     (0..occasions.iter().map(Vec::len).sum()).filter_map(nearest_ns)
+}
+
+/// After what time at most a second packet came again, if it looks so late: either of the two may have been as slow or
+/// as fast as packets usually are.
+fn again_within_ns(plan: &Plan, parts: &[Leftover]) -> u64 {
+    let apart = joints(parts).map(|(up, down)| {
+        let direction = parts
+            .first()
+            .map_or(Direction::Forward, |one| one.direction);
+        let band = plan.band(direction, up.point, down.point);
+        let jitter_ns = band.map_or(0, |band| band.hi_ns.abs_diff(band.lo_ns));
+        down.aligned_ns
+            .abs_diff(up.aligned_ns)
+            .saturating_add(jitter_ns)
+    });
+    apart.max().unwrap_or(0)
 }
 
 /// How much later than usual a packet would be, or earlier, of which these are the parts.

@@ -63,15 +63,17 @@ impl Votes {
             let is_forward = sent_forward(plan, observations).unwrap_or(is_forward);
             return Some(Direction::of(is_forward));
         }
-        let toward_is_forward = self.voted(first.flow).or_else(|| {
-            if forward_ns == reverse_ns {
-                return None;
-            }
-            let toward_is_forward = first.toward == is_forward;
-            *self.of_flow.entry(first.flow).or_default() += if toward_is_forward { 1 } else { -1 };
-            Some(toward_is_forward)
-        });
-        Some(toward_is_forward.map_or(Direction::Forward, |to| Direction::of(first.toward == to)))
+        // what fits nowhere may be of two packets, and says nothing of others
+        let is_told =
+            forward_ns != reverse_ns && fits(plan, observations, Direction::of(is_forward));
+        if is_told {
+            self.vote(first.flow, first.toward == is_forward);
+        }
+        match self.voted(first.flow) {
+            Some(to) => Some(Direction::of(first.toward == to)),
+            None if !is_told && plan.again_after_ns(first.pair, first.toward).is_some() => None,
+            None => Some(Direction::of(is_forward)),
+        }
     }
 
     /// The direction in which observations have others where they usually are: twice as many, or much
@@ -85,17 +87,21 @@ impl Votes {
         let forward = Fit::of(plan, observations, Direction::Forward);
         let reverse = Fit::of(plan, observations, Direction::Reverse);
         let is_told = forward.is_twice(&reverse) || reverse.is_twice(&forward);
-        if is_told || forward.is_apart_from(&reverse) {
-            let is_forward = forward.sum > reverse.sum;
-            let toward_is_forward = first.toward == is_forward;
-            *self.of_flow.entry(first.flow).or_default() += if toward_is_forward { 1 } else { -1 };
-            return Some(Direction::of(is_forward));
+        let is_told = is_told || forward.is_apart_from(&reverse);
+        let is_forward = forward.sum > reverse.sum;
+        if is_told || (forward.n_fitting > 0.0) != (reverse.n_fitting > 0.0) {
+            self.vote(first.flow, first.toward == is_forward);
         }
-        let known = self.voted(first.flow);
-        if forward.n_fitting == 0.0 && reverse.n_fitting == 0.0 && known.is_none() {
-            return Some(Direction::Forward);
+        // the packets of a flow go one way, whatever one of them seems to do
+        if let Some(to) = self.voted(first.flow) {
+            return Some(Direction::of(first.toward == to));
         }
-        known.map(|to| Direction::of(first.toward == to))
+        let fits_nowhere = forward.n_fitting == 0.0 && reverse.n_fitting == 0.0;
+        (is_told || fits_nowhere).then(|| Direction::of(is_forward || fits_nowhere))
+    }
+
+    fn vote(&mut self, flow: u64, toward_is_forward: bool) {
+        *self.of_flow.entry(flow).or_default() += if toward_is_forward { 1 } else { -1 };
     }
 
     fn voted(&self, flow: u64) -> Option<bool> {
@@ -195,6 +201,25 @@ fn sent_forward(plan: &Plan, observations: &[Observation]) -> Option<bool> {
 
 /// How far the first observations at each point are from where a packet of that direction would be.
 fn misfit_ns(plan: &Plan, observations: &[Observation], direction: Direction) -> u64 {
+    firsts(plan, observations, direction)
+        .windows(2)
+        .map(two_apart_ns)
+        .fold(0, u64::saturating_add)
+}
+
+/// Whether the first observations at each point lie as those of one packet of that direction usually do.
+fn fits(plan: &Plan, observations: &[Observation], direction: Direction) -> bool {
+    let firsts = firsts(plan, observations, direction);
+    firsts.windows(2).all(|two| match two {
+        [(up, up_ns), (down, down_ns)] => plan
+            .band(direction, *up, *down)
+            .is_some_and(|band| band.admits(down_ns.saturating_sub(*up_ns))),
+        _ => true,
+    })
+}
+
+/// Points and when each saw it first, were it to go in that direction, from the sender's side on.
+fn firsts(plan: &Plan, observations: &[Observation], direction: Direction) -> Vec<(u16, i64)> {
     let at =
         |observation: &Observation| plan.aligned_ns(direction, observation.point, observation.t_ns);
     let mut firsts: Vec<(u16, i64)> = observations
@@ -205,9 +230,6 @@ fn misfit_ns(plan: &Plan, observations: &[Observation], direction: Direction) ->
     firsts.dedup_by_key(|(point, _)| *point);
     firsts.sort_unstable_by_key(|(point, _)| plan.place(direction, *point));
     firsts
-        .windows(2)
-        .map(two_apart_ns)
-        .fold(0, u64::saturating_add)
 }
 
 fn two_apart_ns(two: &[(u16, i64)]) -> u64 {
@@ -284,6 +306,66 @@ mod tests {
             votes.direction(&plan, &[of_another]),
             Some(Direction::Forward)
         );
+    }
+
+    #[test]
+    fn what_fits_neither_direction_casts_no_vote() {
+        let mut plan = path(2);
+        let mut votes = Votes::default();
+        let one = Observation {
+            flow: 5,
+            ..observation(1, 0, 0)
+        };
+        let seen = |later_ns: i64| {
+            let second = Observation {
+                point: 1,
+                ..at(one, later_ns)
+            };
+            vec![at(one, 0), second]
+        };
+        // nearer to a packet of the other direction, and not one
+        let far = seen(-20 * SEGMENT_NS);
+        for _ in 0..5 {
+            assert_eq!(votes.direction(&plan, &far), Some(Direction::Reverse));
+        }
+        assert!(votes.of_flow.is_empty());
+        plan.recurring.insert(!0, 1_000_000);
+        assert_eq!(votes.direction(&plan, &far), None, "it may be two packets");
+        for _ in 0..3 {
+            assert_eq!(
+                votes.direction(&plan, &seen(SEGMENT_NS)),
+                Some(Direction::Forward)
+            );
+        }
+        assert_eq!(votes.direction(&plan, &far), Some(Direction::Forward));
+    }
+
+    #[test]
+    fn one_of_several_that_fits_one_direction_alone_votes_and_does_not_decide() {
+        let plan = path(2);
+        let mut votes = Votes::default();
+        let one = Observation {
+            flow: 5,
+            ..observation(1, 0, 0)
+        };
+        let again_ns = 100 * SEGMENT_NS;
+        let second = Observation {
+            point: 1,
+            ..at(one, SEGMENT_NS)
+        };
+        let twice = [at(one, 0), at(one, again_ns), second];
+        for _ in 0..2 {
+            assert_eq!(votes.direction(&plan, &twice), None);
+        }
+        assert_eq!(votes.direction(&plan, &twice), Some(Direction::Forward));
+    }
+
+    fn at(one: Observation, t_ns: i64) -> Observation {
+        Observation {
+            t_ns,
+            aligned_ns: t_ns,
+            ..one
+        }
     }
 
     #[test]

@@ -168,6 +168,9 @@ impl Resolver {
         let Some(first) = observations.first().filter(|_| !self.is_doubled) else {
             return false;
         };
+        if self.plan.again_after_ns(first.pair, first.toward).is_some() {
+            return false;
+        }
         let component = self.component(first);
         let (mut from_ns, mut to_ns) = (first.aligned_ns, first.aligned_ns);
         for one in observations {

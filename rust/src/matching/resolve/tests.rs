@@ -35,6 +35,16 @@ fn one_packet_goes_from_sender_to_receiver() {
 }
 
 #[test]
+fn where_most_packets_come_again_one_that_seems_faster_by_as_much_is_not_plain() {
+    let seen = |later_ns| vec![observation(1, 0, 0), observation(1, 1, later_ns)];
+    let mut plan = path(2);
+    assert_eq!(points(&resolve(plan.clone(), seen(-50_000))), [[0, 1]]);
+    plan.recurring.insert(!0, 50_000);
+    assert_eq!(points(&resolve(plan.clone(), seen(10))), [[0, 1]]);
+    assert_eq!(points(&resolve(plan, seen(-50_000))), [vec![0], vec![1]]);
+}
+
+#[test]
 fn a_reverse_packet_is_aligned_as_such() {
     let back = |point: u16| {
         let t_ns = i64::from(2 - point) * SEGMENT_NS;
