@@ -84,6 +84,14 @@ def test_no_pair_is_wrong_where_answers_come_again_too(
         holds_truth(found, way)
 
 
+def test_no_pair_is_wrong_where_either_is_dropped(tmp_path: Path) -> None:
+    """No address pair whose packets all come again tells the order: each has a direction still."""
+    case = SentTwice(20, 50, 0.05, tail_ns=300_000, drops="either", answers_twice=True)
+    found = merged(case, tmp_path)
+    assert pairs_wrong(found) == []
+    assert "negative-latency" not in found.codes
+
+
 def holds_truth(found: Merged, way: tuple[str, str]) -> None:
     """Every pair is right, and what is told of a direction: its mean within the bounds, if any."""
     assert pairs_wrong(found) == []

@@ -30,6 +30,7 @@ SERVER = "10.0.50.1"
 SLOWEST = 20
 """No request takes longer by so many times what latencies vary by: its answer comes after it."""
 
+EITHER = 0.5
 JITTER = 0.3
 """By so much of its mean the time until the second varies."""
 
@@ -46,7 +47,8 @@ class SentTwice:
     tail_ns: int = 400
     n: int = 3_000
     n_senders: int = 8
-    drops: Literal["first", "second"] = "second"
+    drops: Literal["first", "second", "either"] = "second"
+    """Either: each of the two with a probability of one half."""
     seed: int = 1
     twice: float = 0.7
     """The share of requests that are sent twice."""
@@ -97,6 +99,8 @@ class SentTwice:
             return [once]
         again = once._replace(t_ns=once.t_ns + self._again_ns(chance))
         is_dropped = (self.drops == "first", self.drops == "second")
+        if self.drops == "either":
+            is_dropped = (bool(chance.random() < EITHER), bool(chance.random() < EITHER))
         both = zip((once, again), is_dropped, strict=True)
         return [one._replace(ways=(WAY[:1],)) if is_lost else one for one, is_lost in both]
 

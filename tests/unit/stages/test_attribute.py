@@ -94,6 +94,24 @@ def test_only_what_was_seen_is_a_segment() -> None:
     assert found[1].distribution is None
 
 
+def test_a_direction_in_which_all_is_undecided_is_a_segment_without_latencies() -> None:
+    findings = findings_of([0, 0])
+    undecided = replace(NOTHING.undecided, n=3, n_maybe_lost=1)
+    measured = [replace(NOTHING, undecided=undecided), NOTHING]
+    (found,) = attribute(findings, align(findings, [0, 0], []), [(0, 1)], [measured], TIMES)
+    assert (found.n, found.n_lost, found.undecided.n, found.distribution) == (0, 0, 3, None)
+
+
+def test_a_pair_in_doubt_is_in_the_bound_that_it_makes_wider() -> None:
+    """Two packets took 30 ns together: with one of 0 ns 30 of three, with one of 75 ns 105."""
+    findings = findings_of([0, 0])
+    undecided = UndecidedCounts(2, 0, 0, 0, 1, 75, 1, 0, 75)
+    both = [counts(n=2, undecided=undecided), NOTHING]
+    (found,) = attribute(findings, align(findings, [0, 0], []), [(0, 1)], [both], TIMES)
+    less_ns, more_ns = found.undecided.mean_ns
+    assert (15 - less_ns, 15 + more_ns) == (10, 35)
+
+
 @pytest.mark.parametrize("is_reverse", [False, True])
 def test_the_clocks_share_is_taken_out(tmp_path: Path, *, is_reverse: bool) -> None:
     clocks = TwoClocks(37_000_000_000, 30.0, forward_ns=400, reverse_ns=400, tail_ns=20)

@@ -132,6 +132,18 @@ def test_packets_that_come_again_tell_latencies_where_they_agree(drift_ppm: floa
     assert len(both.sure) == len(both) == 10 + LEAST_SURE
 
 
+@pytest.mark.parametrize(("n_others", "is_left"), [(LEAST_SURE + 1, False), (LEAST_SURE, True)])
+def test_packets_agree_no_worse_than_those_that_come_once(n_others: int, *, is_left: bool) -> None:
+    """If enough of these follow each other: by less than half the time after which they recur."""
+    pair = np.array([OTHER] * n_others + [PAIR] * 40)
+    own_ns = np.arange(40) % 2 * AGAIN_NS // 3
+    d_ns = 20_000 + np.concatenate([np.arange(n_others) % 3, own_ns])
+    some, at_ns = np.ones(len(pair), np.bool_), np.arange(len(pair)) * MS_NS
+    again_ns = np.where(pair == PAIR, AGAIN_NS, 0)
+    both = Shared(at_ns, d_ns, pair, pair, some, some, some, again_ns, 0 * pair)
+    assert (PAIR in both.agreeing.pair) == is_left
+
+
 @pytest.mark.parametrize(
     ("near", "far", "found"),
     [

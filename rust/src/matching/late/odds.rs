@@ -598,6 +598,15 @@ mod tests {
     fn losses_that_come_again_much_later_than_a_packet_is_late_do_not_look_like_it() {
         assert!(is_slow_if(0..50, S_NS) && is_slow_if(0..50, -S_NS));
         assert!(!is_slow_if(0..50, 2_000_000), "it is late by 1 ms");
+        let mut jittery = plan();
+        jittery.bands[0][1].hi_ns = 3_000_000;
+        let parts = [part(0, 7, 0), part(0, 7, 1)];
+        let within_ns = [plan(), jittery].map(|plan| again_within_ns(&plan, &parts));
+        let [least_ns, most_ns] = within_ns.map(|ns| ns - lateness_ns(&parts));
+        assert!(
+            least_ns < 3_000_000 && most_ns >= 3_000_000,
+            "as jittery as it is late"
+        );
     }
 
     #[test]
