@@ -32,9 +32,10 @@ def network(
     is_translated: bool = True,
     n_flows: int = 6,
 ) -> Network:
-    """`ids` of packets there and back: `kept`, `zero` at all points, or `rewritten` on the way.
+    """`ids` of packets there and back: `kept`, `zero` at all points, `rewritten` on the way.
 
-    Each client has so many flows, or fewer.
+    Of `lucky` ones, which are rewritten too, one of 31 is the same as before. Each client has so
+    many flows, or fewer.
     """
     ways = ((way(*LINE),), (way(*LINE[::-1]),))
     # one source address outside; the ports of clients are their own already
@@ -52,7 +53,8 @@ def network(
         if kept == "zero":
             return with_ident(seen, 0)
         # the translator numbers what passes it, on the side where it comes out
-        is_numbered = kept == "rewritten" and is_outside == is_there
+        is_new = kept == "rewritten" or (kept == "lucky" and number % 31 > 0)
+        is_numbered = is_new and is_outside == is_there
         return with_ident(seen, (number * 7 + 20_011) % 65_535 + 1) if is_numbered else seen
 
     edges = Edges(both_ways(TAKES_NS), lost={("inside", "outside"): LOST})
@@ -72,6 +74,9 @@ KINDS = {
     ),
     "no NAT, short flows, IDs rewritten back": partial(
         network, ids=("kept", "rewritten"), is_translated=False, n_flows=MOST_FLOWS
+    ),
+    "no NAT, short flows, some rewritten IDs the same": partial(
+        network, ids=("kept", "lucky"), is_translated=False, n_flows=MOST_FLOWS
     ),
     "no NAT, IDs zero there, rewritten back": partial(
         network, ids=("zero", "rewritten"), is_translated=False

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// So many times as many packets must have another identification there as have the same.
 const MOSTLY: u32 = 3;
 
+/// Where others are renumbered, packets are too unless so many times as many have the same.
+const HARDLY: u64 = 3;
+
 /// Between two points where so many flows are renumbered, one packet of a further one is enough.
 const MANY: usize = 20;
 
@@ -38,8 +41,13 @@ impl IdsSeen {
         u64::from(self.places.0) << 16 | u64::from(self.places.1)
     }
 
-    fn is_new(&self) -> bool {
-        self.n_new > MOSTLY.saturating_mul(self.n_kept)
+    /// Whether most have another identification there, or some, where many flows are renumbered.
+    fn is_new(&self, renumbered: &HashedSet) -> bool {
+        if renumbered.contains(&self.places()) {
+            is_some_new(self.n_new.into(), self.n_kept.into())
+        } else {
+            self.n_new > MOSTLY.saturating_mul(self.n_kept)
+        }
     }
 }
 
@@ -85,10 +93,10 @@ impl Renumbered {
 
     /// Flows of which one way is renumbered between any two points.
     pub(super) fn flows(&self) -> KeepsIpId {
-        let new = self.between_groups();
-        let many = places_of_many(&new);
+        let new = self.between_groups(&HashedSet::default());
+        let many = places_of_many(new.into_iter().map(IdsSeen::places));
         let mut found = KeepsIpId::default();
-        for one in new {
+        for one in self.between_groups(&many) {
             let is_enough = one.n_new as usize >= ENOUGH || many.contains(&one.places());
             let keeps = found.entry(one.tuple_hash).or_insert([true; 2]);
             if let (true, Some(keeps)) = (is_enough, keeps.get_mut(one.way)) {
@@ -101,7 +109,7 @@ impl Renumbered {
 
     /// Where packets seem to be renumbered. Parallel points, of which each sees other packets of one
     /// content, share none: the points before and behind them tell that both see what was sent.
-    fn between_groups(&self) -> Vec<&IdsSeen> {
+    fn between_groups(&self, renumbered: &HashedSet) -> Vec<&IdsSeen> {
         let mut of_way: HashedMap<Vec<&IdsSeen>> = HashedMap::default();
         for one in self.seen.values() {
             let way = fold(one.tuple_hash, one.way as u64);
@@ -109,10 +117,12 @@ impl Renumbered {
         }
         let mut found = Vec::new();
         for all in of_way.values() {
-            let group_of = places_of_equal_ids(all);
+            let (new, kept): (Vec<&IdsSeen>, Vec<&IdsSeen>) =
+                all.iter().partition(|one| one.is_new(renumbered));
+            let group_of = places_of_equal_ids(&kept);
             let group = |place: u16| group_of.get(&place).copied().unwrap_or(place);
-            let is_between = |one: &&&IdsSeen| group(one.places.0) != group(one.places.1);
-            found.extend(all.iter().filter(|one| one.is_new()).filter(is_between));
+            let is_between = |one: &&IdsSeen| group(one.places.0) != group(one.places.1);
+            found.extend(new.into_iter().filter(is_between));
         }
         found
     }
@@ -120,9 +130,9 @@ impl Renumbered {
 
 /// For points that see packets of one way of a flow under equal identifications, each of them and others
 /// through others, the first of them.
-fn places_of_equal_ids(all: &[&IdsSeen]) -> BTreeMap<u16, u16> {
+fn places_of_equal_ids(kept: &[&IdsSeen]) -> BTreeMap<u16, u16> {
     let mut group_of = BTreeMap::new();
-    for one in all.iter().filter(|one| !one.is_new()) {
+    for one in kept {
         let (here, there) = one.places;
         let first = *group_of.entry(here).or_insert(here);
         let second = *group_of.entry(there).or_insert(there);
@@ -133,12 +143,18 @@ fn places_of_equal_ids(all: &[&IdsSeen]) -> BTreeMap<u16, u16> {
     group_of
 }
 
-/// Every two points between which many flows seem to be renumbered.
-fn places_of_many(new: &[&IdsSeen]) -> HashedSet {
+/// Every two points that so many ways of flows seem to be renumbered between, one of `new` each.
+pub(super) fn places_of_many(new: impl Iterator<Item = u64>) -> HashedSet {
     let mut n_of_places: HashedMap<usize> = HashedMap::default();
-    for one in new {
-        *n_of_places.entry(one.places()).or_default() += 1;
+    for places in new {
+        *n_of_places.entry(places).or_default() += 1;
     }
     let many = n_of_places.iter().filter(|(_, n)| **n >= MANY);
     many.map(|(places, _)| *places).collect()
+}
+
+/// Whether packets are renumbered where those of many flows are: some of them have another
+/// identification there, and those that have the same may have it by chance.
+pub(super) fn is_some_new(n_new: u64, n_kept: u64) -> bool {
+    n_new > 0 && HARDLY.saturating_mul(n_new) >= n_kept
 }

@@ -1,6 +1,8 @@
 //! A session: which flow at one point was which flow at another, for how long, on what evidence.
 
+use super::renumbered::is_some_new;
 use super::witness::Witness;
+use crate::base::hashed::HashedSet;
 use crate::identity::{TCP, TranslationKind, halves};
 use std::net::IpAddr;
 
@@ -128,8 +130,20 @@ impl Session {
     /// is the same there, as far as any says so. Of equal packets that were lost here and there, one
     /// may be taken for another, so not every packet has to say it.
     #[must_use]
-    pub(super) fn keeps_ip_id(&self) -> [bool; 2] {
-        self.n_of_id.map(|(n_same, n_other)| n_same >= n_other)
+    pub(super) fn keeps_ip_id(&self, renumbered: &HashedSet) -> [bool; 2] {
+        let is_new = if renumbered.contains(&self.places()) {
+            is_some_new
+        } else {
+            |n_other, n_same| n_other > n_same
+        };
+        self.n_of_id
+            .map(|(n_same, n_other)| !is_new(n_other, n_same))
+    }
+
+    /// The two points.
+    pub(super) fn places(&self) -> u64 {
+        let [here, there] = self.sides.map(|side| side.place);
+        u64::from(here.min(there)) << 16 | u64::from(here.max(there))
     }
 
     /// Packets from the greater address on one side, and from the smaller one.
