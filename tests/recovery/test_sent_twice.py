@@ -92,9 +92,22 @@ def test_no_pair_is_wrong_where_either_is_dropped(tmp_path: Path) -> None:
     assert "negative-latency" not in found.codes
 
 
-def holds_truth(found: Merged, way: tuple[str, str]) -> None:
-    """Every pair is right, and what is told of a direction: its mean within the bounds, if any."""
-    assert pairs_wrong(found) == []
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("share", [0.7, 1.0])
+@pytest.mark.parametrize("times_ms", [(20, 3), (20, 10), (1, 3), (20, 50)])
+def test_no_pair_is_wrong_where_some_come_again_at_both_points(
+    times_ms: tuple[float, float], share: float, seed: int, tmp_path: Path
+) -> None:
+    """A flow is seen to repeat itself: two, of which each point saw one, look like a slow one."""
+    case = SentTwice(*times_ms, 0.05, tail_ns=TAIL_NS, drops="either", twice=share, seed=seed)
+    # where several compete, a pair is accepted with a probability of 0.9999
+    holds_truth(merged(case, tmp_path), WAY, n_wrong=1)
+
+
+def holds_truth(found: Merged, way: tuple[str, str], n_wrong: int = 0) -> None:
+    """Pairs are right, and what is told of a direction: its mean within the bounds, if any."""
+    assert len(pairs_wrong(found)) <= n_wrong
     row = found.rows.get(way)
     if row is None:
         assert found.is_open() or "identical-packets" in found.codes

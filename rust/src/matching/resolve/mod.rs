@@ -168,7 +168,7 @@ impl Resolver {
         let Some(first) = observations.first().filter(|_| !self.is_doubled) else {
             return false;
         };
-        if self.plan.again_after_ns(first.pair, first.toward).is_some() {
+        if self.comes_again(first) {
             return false;
         }
         let component = self.component(first);
@@ -180,6 +180,11 @@ impl Resolver {
             }
         }
         to_ns.saturating_sub(from_ns) <= self.plain_ns && points_are_distinct(observations)
+    }
+
+    /// Whether the survey saw that most packets come again that go this way.
+    fn comes_again(&self, one: &Observation) -> bool {
+        self.plan.again_after_ns(one.pair, one.toward).is_some()
     }
 
     /// Puts observations of one packet in the order of the points that it passed: most are in that order, or
@@ -267,7 +272,8 @@ impl Resolver {
         if is_one && let Some(mut pieces) = self.without_seconds(direction, &kept) {
             return self.hand_out(&mut pieces, direction, sink);
         }
-        if is_one && recurring.is_none() {
+        let comes_again = kept.first().is_some_and(|one| self.comes_again(one));
+        if is_one && (recurring.is_none() || comes_again) {
             return self.join(&mut kept, direction, sink);
         }
         if self.is_uncharted(direction, &kept) {

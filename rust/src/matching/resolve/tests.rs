@@ -45,6 +45,26 @@ fn where_most_packets_come_again_one_that_seems_faster_by_as_much_is_not_plain()
 }
 
 #[test]
+fn where_most_packets_come_again_the_band_is_too_wide_for_a_flow_that_was_seen_to_repeat() {
+    let twice = [(0, 0), (1, 0), (0, 50_000), (1, 50_000)];
+    let twice = twice.map(|(point, at_ns)| observation(2, point, at_ns));
+    let after = |plan: &Plan, later_ns| {
+        let mut resolver = Resolver::new(Arc::new(plan.clone()), 1000);
+        resolver.resolve(&mut twice.clone(), &mut Taken::default());
+        let mut taken = Taken::default();
+        let mut alone = [observation(1, 0, 0), observation(1, 1, later_ns)];
+        resolver.resolve(&mut alone, &mut taken);
+        points(&taken)
+    };
+    let mut plan = path(2);
+    plan.toward_is_forward.insert(0, true);
+    assert_eq!(after(&plan, BAND_NS - 10), [[0, 1]]);
+    plan.recurring.insert(!0, 2 * BAND_NS + 50);
+    assert_eq!(after(&plan, 10), [[0, 1]]);
+    assert_eq!(after(&plan, BAND_NS - 10), [[0], [1]]);
+}
+
+#[test]
 fn a_reverse_packet_is_aligned_as_such() {
     let back = |point: u16| {
         let t_ns = i64::from(2 - point) * SEGMENT_NS;
