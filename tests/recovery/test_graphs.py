@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pcaplat
-from tests.recovery.networks import KINDS, identifiers, rewritten, shapes, tenants
+from tests.recovery.networks import KINDS, rewritten, shapes, tenants
 from tests.recovery.networks.judge import (
     Merged,
     edges_wrong,
@@ -132,25 +132,6 @@ def test_nothing_is_wrong_in_silence_of_many_packets(
 ) -> None:
     found = merge_kind(name, 20_000, 1, tmp_path, has_own_clocks=clocks == "own clocks")
     assert wrong_in_silence(found) == {}
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("translated", ["NAT", "no NAT"])
-def test_an_ip_id_that_is_the_same_behind_by_chance_is_rewritten(
-    translated: str, seed: int, tmp_path: Path
-) -> None:
-    """Of a flow of two packets the other one shows it, as those of other flows do."""
-    made = identifiers.network(
-        N,
-        seed,
-        has_own_clocks=False,
-        ids=("kept", "lucky"),
-        is_translated=translated == "NAT",
-        n_flows=N // 4,
-    )
-    found = merge_network(made, tmp_path, same_clock=["all"])
-    assert wrong_in_silence(found) == {}
-    assert found.rows["outside", "inside"]["n_lost"] == 0
 
 
 def test_what_one_file_has_before_and_behind_a_translator_is_two_points(tmp_path: Path) -> None:

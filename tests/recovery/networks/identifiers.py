@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tests.recovery.networks.talk import LOST, Pair, host, talk, way, with_clocks
 from tests.support.frames import checksum
-from tests.support.networks import Edges, Network, both_ways, walk
+from tests.support.networks import (
+    START_NS,
+    Edges,
+    Network,
+    Packet,
+    both_ways,
+    datagram,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 OUTSIDE = "203.0.113.7"
 LINE = ("client", "inside", "outside", "server")
@@ -14,6 +28,20 @@ TAKES_NS = {("client", "inside"): 3_000, ("inside", "outside"): 5_000, ("outside
 N_CLIENTS = 4
 MOST_FLOWS = 6_000
 """Of a client: its ports are from 40000 on."""
+
+
+IS_REWRITTEN: dict[str, Callable[[int], bool]] = {
+    "kept": lambda _packet: False,
+    "rewritten": lambda _packet: True,
+    # as by chance
+    "lucky": lambda packet: packet % 31 > 0,
+    # one of several devices does
+    "mixed": lambda packet: packet % 5 == 0,
+}
+"""Whether a packet gets another IP identification on the way."""
+
+RETRY_NS = 1_000_000
+RETRY_LOST = 0.05
 
 
 def with_ident(frame: bytes, ident: int) -> bytes:
@@ -32,10 +60,9 @@ def network(
     is_translated: bool = True,
     n_flows: int = 6,
 ) -> Network:
-    """`ids` of packets there and back: `kept`, `zero` at all points, `rewritten` on the way.
+    """`ids` of packets there and back: `kept`, `zero` at all points, or see `IS_REWRITTEN`.
 
-    Of `lucky` ones, which are rewritten too, one of 31 is the same as before. Each client has so
-    many flows, or fewer.
+    Each client has so many flows, or fewer.
     """
     ways = ((way(*LINE),), (way(*LINE[::-1]),))
     # one source address outside; the ports of clients are their own already
@@ -53,12 +80,33 @@ def network(
         if kept == "zero":
             return with_ident(seen, 0)
         # the translator numbers what passes it, on the side where it comes out
-        is_new = kept == "rewritten" or (kept == "lucky" and number % 31 > 0)
-        is_numbered = is_new and is_outside == is_there
+        is_numbered = is_outside == is_there and IS_REWRITTEN[kept](number)
         return with_ident(seen, (number * 7 + 20_011) % 65_535 + 1) if is_numbered else seen
 
     edges = Edges(both_ways(TAKES_NS), lost={("inside", "outside"): LOST})
     return with_clocks(walk(packets, edges, seed, as_seen), has_own=has_own_clocks)
+
+
+def asked_twice(n: int, seed: int, *, n_rewritten: int) -> Network:
+    """Each query is sent twice, with IDs of their own; so many other packets get another ID."""
+    chance = np.random.default_rng(seed)
+    packets = list[Packet]()
+    for at in range(n):
+        is_query = at >= n_rewritten
+        ends = (host(at % 20 + 20 * is_query), "198.51.100.9")
+        ports = (20_000 + at % 20_000 if is_query else 50_000 + at % 100, 53)
+        t_ns, data = START_NS + int(chance.integers(n * RETRY_NS)), chance.bytes(40)
+        for again in range(1 + is_query):
+            frame = datagram(ends, ports, int(chance.integers(1, 65_536)), data)
+            packets.append(Packet(t_ns + again * RETRY_NS, (way(*LINE)), frame))
+    packets.sort(key=lambda packet: packet.t_ns)
+
+    def as_seen(point: str, frame: bytes, number: int) -> bytes:
+        is_new = frame[34:36] >= (50_000).to_bytes(2) and point in {"outside", "server"}
+        return with_ident(frame, (number * 7 + 20_011) % 65_535 + 1) if is_new else frame
+
+    edges = Edges(both_ways(TAKES_NS), tail_ns=200_000, lost={("inside", "outside"): RETRY_LOST})
+    return walk(packets, edges, seed, as_seen)
 
 
 KINDS = {

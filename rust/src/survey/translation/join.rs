@@ -1,6 +1,5 @@
 //! Sessions that belong together become one flow, known by the addresses of one of its legs.
 
-use super::renumbered::places_of_many;
 use super::session::{OVERLAP_NS, Session, Side};
 use crate::base::hashed::{HashedMap, HashedSet};
 use crate::reading::translations::Leg;
@@ -34,8 +33,11 @@ struct AsRoot {
 }
 
 /// The legs of all flows, and the sessions they rest on.
-pub(super) fn join(sessions: Vec<Session>) -> (HashedMap<Vec<Leg>>, Vec<Session>) {
-    let mut nodes = nodes_of(&sessions);
+pub(super) fn join(
+    sessions: Vec<Session>,
+    unexplained: &HashedSet,
+) -> (HashedMap<Vec<Leg>>, Vec<Session>) {
+    let mut nodes = nodes_of(&sessions, unexplained);
     join_same_legs(&mut nodes);
     let mut readings: Vec<Option<AsRoot>> = vec![None; nodes.len()];
     let mut legs: HashedMap<Vec<Leg>> = HashedMap::default();
@@ -63,20 +65,7 @@ fn by_place(nodes: &[FlowNode]) -> Vec<usize> {
     order
 }
 
-/// Every two points between which many sessions are renumbered.
-fn places_of_new_ids(sessions: &[Session]) -> HashedSet {
-    let none = HashedSet::default();
-    places_of_many(sessions.iter().flat_map(|session| {
-        let new = session
-            .keeps_ip_id(&none)
-            .into_iter()
-            .filter(|keeps| !keeps);
-        new.map(|_| session.places())
-    }))
-}
-
-fn nodes_of(sessions: &[Session]) -> Vec<FlowNode> {
-    let renumbered = places_of_new_ids(sessions);
+fn nodes_of(sessions: &[Session], unexplained: &HashedSet) -> Vec<FlowNode> {
     let mut nodes = Vec::with_capacity(2 * sessions.len());
     for (index, session) in sessions.iter().enumerate() {
         let [here, there] = session.sides;
@@ -89,7 +78,7 @@ fn nodes_of(sessions: &[Session]) -> Vec<FlowNode> {
             keeps_ip_id,
         };
         let at = nodes.len();
-        let keeps = session.keeps_ip_id(&renumbered);
+        let keeps = session.keeps_ip_id(unexplained);
         let to = edge(at + 1, ahead, keeps);
         let back = ahead.map(u32::wrapping_neg);
         let back = edge(at, turned(back, is_turned), turned(keeps, is_turned));

@@ -80,7 +80,10 @@ pub fn learn(
     let sessions = read_all(files, reading, beforehand, progress)?;
     let left_out = sessions.left_out();
     let keeps_ip_id = sessions.renumbered.flows();
-    let (legs, sessions) = join(sessions.accepted());
+    let accepted = sessions.accepted();
+    let unsure = accepted.iter().flat_map(Session::unsure);
+    let unexplained = sessions.renumbered.unexplained(unsure);
+    let (legs, sessions) = join(accepted, &unexplained);
     Ok(LearnedTranslations {
         translations: Translations::new(
             legs,

@@ -10,9 +10,6 @@ use std::collections::BTreeMap;
 /// So many times as many packets must have another identification there as have the same.
 const MOSTLY: u32 = 3;
 
-/// Where others are renumbered, packets are too unless so many times as many have the same.
-const HARDLY: u64 = 3;
-
 /// Between two points where so many flows are renumbered, one packet of a further one is enough.
 const MANY: usize = 20;
 
@@ -38,16 +35,38 @@ impl IdsSeen {
     }
 
     fn places(&self) -> u64 {
-        u64::from(self.places.0) << 16 | u64::from(self.places.1)
+        in_order(self.places.into())
     }
 
-    /// Whether most have another identification there, or some, where many flows are renumbered.
-    fn is_new(&self, renumbered: &HashedSet) -> bool {
-        if renumbered.contains(&self.places()) {
-            is_some_new(self.n_new.into(), self.n_kept.into())
-        } else {
-            self.n_new > MOSTLY.saturating_mul(self.n_kept)
+    /// Whether most have another identification there; or some, where repetitions do not explain them.
+    fn is_new(&self, unexplained: &HashedSet) -> bool {
+        match self.unsure() {
+            None => self.n_new > 0,
+            Some(unsure) => unexplained.contains(&unsure.key()),
         }
+    }
+
+    fn unsure(&self) -> Option<Unsure> {
+        let is_mixed = self.n_new <= MOSTLY.saturating_mul(self.n_kept);
+        let is_sure = self.n_new as usize >= ENOUGH && !is_mixed;
+        (self.n_new > 0 && !is_sure).then_some(Unsure {
+            places: self.places,
+            is_mixed,
+        })
+    }
+}
+
+/// Two points between which some packets of a flow have another identification there: few, or fewer than keep theirs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unsure {
+    pub(super) places: (u16, u16),
+    pub(super) is_mixed: bool,
+}
+
+impl Unsure {
+    pub(super) fn key(self) -> u64 {
+        let (one, other) = self.places;
+        in_order([one.min(other), one.max(other)]) << 1 | u64::from(self.is_mixed)
     }
 }
 
@@ -56,6 +75,8 @@ impl IdsSeen {
 pub(super) struct Renumbered {
     most: usize,
     seen: HashedMap<IdsSeen>,
+    /// By two points, how many packets the second saw one of, and the first also an equal one.
+    n_repeated: HashedMap<usize>,
     /// Packets with another identification there, of more flows than are kept.
     pub(super) left_out: Option<LeftOut>,
 }
@@ -91,12 +112,23 @@ impl Renumbered {
         *n = n.saturating_add(1);
     }
 
+    /// Two packets of equal content, of which one of two points saw both, or both points did.
+    pub(super) fn note_repeated(&mut self, here: &Witness, there: &Witness, saw_both: [bool; 2]) {
+        let places = match saw_both {
+            [true, false] => [here.place, there.place],
+            [false, true] => [there.place, here.place],
+            _ => return,
+        };
+        *self.n_repeated.entry(in_order(places)).or_default() += 1;
+    }
+
     /// Flows of which one way is renumbered between any two points.
     pub(super) fn flows(&self) -> KeepsIpId {
-        let new = self.between_groups(&HashedSet::default());
-        let many = places_of_many(new.into_iter().map(IdsSeen::places));
+        let unsure = self.seen.values().filter_map(IdsSeen::unsure);
+        let new = self.between_groups(&self.unexplained(unsure));
+        let many = places_of_many(&new);
         let mut found = KeepsIpId::default();
-        for one in self.between_groups(&many) {
+        for one in new {
             let is_enough = one.n_new as usize >= ENOUGH || many.contains(&one.places());
             let keeps = found.entry(one.tuple_hash).or_insert([true; 2]);
             if let (true, Some(keeps)) = (is_enough, keeps.get_mut(one.way)) {
@@ -109,7 +141,7 @@ impl Renumbered {
 
     /// Where packets seem to be renumbered. Parallel points, of which each sees other packets of one
     /// content, share none: the points before and behind them tell that both see what was sent.
-    fn between_groups(&self, renumbered: &HashedSet) -> Vec<&IdsSeen> {
+    fn between_groups(&self, unexplained: &HashedSet) -> Vec<&IdsSeen> {
         let mut of_way: HashedMap<Vec<&IdsSeen>> = HashedMap::default();
         for one in self.seen.values() {
             let way = fold(one.tuple_hash, one.way as u64);
@@ -117,14 +149,40 @@ impl Renumbered {
         }
         let mut found = Vec::new();
         for all in of_way.values() {
-            let (new, kept): (Vec<&IdsSeen>, Vec<&IdsSeen>) =
-                all.iter().partition(|one| one.is_new(renumbered));
+            let (new, mut kept): (Vec<&IdsSeen>, Vec<&IdsSeen>) =
+                all.iter().partition(|one| one.is_new(unexplained));
+            kept.retain(|one| one.n_kept > 0);
             let group_of = places_of_equal_ids(&kept);
             let group = |place: u16| group_of.get(&place).copied().unwrap_or(place);
             let is_between = |one: &&IdsSeen| group(one.places.0) != group(one.places.1);
             found.extend(new.into_iter().filter(is_between));
         }
         found
+    }
+
+    /// Those of which there are more between two points than repetitions explain. Of two equal packets each
+    /// point may have seen another one; but then one of them saw both of others, and more often. If each packet is
+    /// sent twice, so did either.
+    pub(super) fn unexplained(&self, unsure: impl Iterator<Item = Unsure>) -> HashedSet {
+        let mut counted: HashedMap<(Unsure, usize)> = HashedMap::default();
+        for one in unsure {
+            counted.entry(one.key()).or_insert((one, 0)).1 += 1;
+        }
+        let more = counted.into_iter();
+        let more = more.filter(|(_, (one, n))| *n > self.n_explained(*one));
+        more.map(|(key, _)| key).collect()
+    }
+
+    fn n_explained(&self, unsure: Unsure) -> usize {
+        let (one, other) = unsure.places;
+        let places = [[one, other], [other, one]];
+        let [n, n_other] =
+            places.map(|two| self.n_repeated.get(&in_order(two)).copied().unwrap_or(0));
+        if unsure.is_mixed {
+            n + n_other
+        } else {
+            n.min(n_other)
+        }
     }
 }
 
@@ -143,18 +201,16 @@ fn places_of_equal_ids(kept: &[&IdsSeen]) -> BTreeMap<u16, u16> {
     group_of
 }
 
-/// Every two points that so many ways of flows seem to be renumbered between, one of `new` each.
-pub(super) fn places_of_many(new: impl Iterator<Item = u64>) -> HashedSet {
+fn in_order([one, other]: [u16; 2]) -> u64 {
+    u64::from(one) << 16 | u64::from(other)
+}
+
+/// Every two points between which many flows seem to be renumbered.
+fn places_of_many(new: &[&IdsSeen]) -> HashedSet {
     let mut n_of_places: HashedMap<usize> = HashedMap::default();
-    for places in new {
-        *n_of_places.entry(places).or_default() += 1;
+    for one in new {
+        *n_of_places.entry(one.places()).or_default() += 1;
     }
     let many = n_of_places.iter().filter(|(_, n)| **n >= MANY);
     many.map(|(places, _)| *places).collect()
-}
-
-/// Whether packets are renumbered where those of many flows are: some of them have another
-/// identification there, and those that have the same may have it by chance.
-pub(super) fn is_some_new(n_new: u64, n_kept: u64) -> bool {
-    n_new > 0 && HARDLY.saturating_mul(n_new) >= n_kept
 }

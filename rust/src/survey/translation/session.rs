@@ -1,6 +1,6 @@
 //! A session: which flow at one point was which flow at another, for how long, on what evidence.
 
-use super::renumbered::is_some_new;
+use super::renumbered::Unsure;
 use super::witness::Witness;
 use crate::base::hashed::HashedSet;
 use crate::identity::{TCP, TranslationKind, halves};
@@ -130,20 +130,26 @@ impl Session {
     /// is the same there, as far as any says so. Of equal packets that were lost here and there, one
     /// may be taken for another, so not every packet has to say it.
     #[must_use]
-    pub(super) fn keeps_ip_id(&self, renumbered: &HashedSet) -> [bool; 2] {
-        let is_new = if renumbered.contains(&self.places()) {
-            is_some_new
-        } else {
-            |n_other, n_same| n_other > n_same
-        };
+    pub(super) fn keeps_ip_id(&self, unexplained: &HashedSet) -> [bool; 2] {
+        let may_be = !unexplained.contains(&self.mixed().key());
         self.n_of_id
-            .map(|(n_same, n_other)| !is_new(n_other, n_same))
+            .map(|(n_same, n_other)| n_other == 0 || n_same >= n_other && may_be)
     }
 
-    /// The two points.
-    pub(super) fn places(&self) -> u64 {
+    /// Once for each way that seems to keep identifications of most packets, not of all.
+    pub(super) fn unsure(&self) -> impl Iterator<Item = Unsure> {
+        let mixed = self.mixed();
+        let ways = self.n_of_id.into_iter();
+        let ways = ways.filter(|(n_same, n_other)| *n_other > 0 && n_same >= n_other);
+        ways.map(move |_| mixed)
+    }
+
+    fn mixed(&self) -> Unsure {
         let [here, there] = self.sides.map(|side| side.place);
-        u64::from(here.min(there)) << 16 | u64::from(here.max(there))
+        Unsure {
+            places: (here, there),
+            is_mixed: true,
+        }
     }
 
     /// Packets from the greater address on one side, and from the smaller one.

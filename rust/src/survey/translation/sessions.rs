@@ -176,7 +176,7 @@ impl Sessions {
     }
 
     /// Those that are evident, and the best at their time for both of their flows.
-    pub(super) fn accepted(self) -> Vec<Session> {
+    pub(super) fn accepted(&self) -> Vec<Session> {
         let kept = self.all.iter().filter(|session| {
             session.is_evident()
                 && (0..2).all(|side| !self.is_beaten(session, side))

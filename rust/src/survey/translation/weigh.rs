@@ -18,14 +18,17 @@ impl Due {
         self.from_ns <= one.aligned_ns && one.aligned_ns < self.until_ns
     }
 
+    fn is_within(&self, here: &Witness, there: &Witness) -> bool {
+        here.aligned_ns.abs_diff(there.aligned_ns) <= self.window_ns.unsigned_abs()
+    }
+
     fn has_both(&self, here: &Witness, there: &Witness) -> bool {
-        let apart_ns = here.aligned_ns.abs_diff(there.aligned_ns);
         let earlier = if here.aligned_ns <= there.aligned_ns {
             here
         } else {
             there
         };
-        apart_ns <= self.window_ns.unsigned_abs() && self.has(earlier)
+        self.is_within(here, there) && self.has(earlier)
     }
 }
 
@@ -38,7 +41,7 @@ pub(super) fn weigh(witnesses: &mut [Witness], due: &Due, sessions: &mut Session
         return;
     }
     let whole = |one: &Witness| (one.unaddressed.numbers, one.unaddressed.ip_id);
-    weigh_runs(witnesses, whole, |here, there| {
+    weigh_runs(witnesses, whole, |_, here, there| {
         let is_known = sessions.is_shifted(here.unaddressed.tuple_hash);
         if due.has_both(here, there) && (is_moved(here, there) || is_known) {
             sessions.note(here, there);
@@ -53,21 +56,39 @@ pub(super) fn weigh(witnesses: &mut [Witness], due: &Due, sessions: &mut Session
 
 /// Packets of the same flow that have another IP identification there.
 fn weigh_numbers(witnesses: &mut [Witness], due: &Due, sessions: &mut Sessions) {
-    weigh_runs(witnesses, way_of_flow, |here, there| {
+    weigh_runs(witnesses, way_of_flow, |run, here, there| {
         if due.has_both(here, there) && has_new_id(here, there) {
-            sessions.renumbered.note(here, there);
+            match saw_both(run, due, here, there) {
+                [false, false] => sessions.renumbered.note(here, there),
+                seen => sessions.renumbered.note_repeated(here, there, seen),
+            }
         }
     });
 }
 
 fn weigh_weaker(witnesses: &mut [Witness], due: &Due, sessions: &mut Sessions) {
     for (key, is_evidence) in WEAKER {
-        weigh_runs(witnesses, key, |here, there| {
+        weigh_runs(witnesses, key, |run, here, there| {
             if is_evidence(here, there) && due.has_both(here, there) {
-                sessions.note(here, there);
+                match saw_both(run, due, here, there) {
+                    seen if has_new_id(here, there) && seen != [false, false] => {
+                        sessions.renumbered.note_repeated(here, there, seen);
+                    }
+                    _ => sessions.note(here, there),
+                }
             }
         });
     }
+}
+
+/// Which of two points saw both of two packets with different identifications: they are two of equal content.
+fn saw_both(run: &[&Witness], due: &Due, here: &Witness, there: &Witness) -> [bool; 2] {
+    let saw = |at: &Witness, other: &Witness| {
+        let is_at = |one: &&&Witness| one.place == at.place && is_copy(one, at);
+        let is_other = |one: &&Witness| !has_new_id(one, other) && due.is_within(one, other);
+        run.iter().filter(is_at).any(is_other)
+    };
+    [saw(here, there), saw(there, here)]
 }
 
 /// One way of a flow, and what tells its packets apart but for their identification.
@@ -126,14 +147,14 @@ fn is_shifted(here: &Witness, there: &Witness) -> bool {
         && (same_id || (here.has_time_stamp && there.has_time_stamp))
 }
 
-/// Hands out each two points of each run of equal `key`, if each point saw one packet of it: of all of
+/// Hands out each run of equal `key`, and each two points of it, if each point saw one packet of it: of all of
 /// the run, or else of those from one sender or to one receiver, of which mostly one is translated, or of
 /// those with the same ports. All
 /// points: nobody knows yet which are neighbours.
 fn weigh_runs(
     witnesses: &mut [Witness],
     key: impl Fn(&Witness) -> (u64, u32),
-    mut each: impl FnMut(&Witness, &Witness),
+    mut each: impl FnMut(&[&Witness], &Witness, &Witness),
 ) {
     witnesses.sort_by_key(|one| (key(one), one.place, one.aligned_ns));
     for run in witnesses.chunk_by(|one, two| key(one) == key(two)) {
@@ -148,7 +169,7 @@ fn weigh_runs(
 }
 
 /// Of several packets a point, those with one end in common: the sender, else the receiver.
-fn each_of_one_end(run: &mut [&Witness], each: &mut impl FnMut(&Witness, &Witness)) {
+fn each_of_one_end(run: &mut [&Witness], each: &mut impl FnMut(&[&Witness], &Witness, &Witness)) {
     let src = |one: &Witness| one.addresses.src;
     let dst = |one: &Witness| one.addresses.dst;
     run.sort_by_key(|one| (src(one), one.place, one.aligned_ns));
@@ -160,37 +181,46 @@ fn each_of_one_end(run: &mut [&Witness], each: &mut impl FnMut(&Witness, &Witnes
     run.sort_by_key(|one| (dst(one), one.place, one.aligned_ns));
     for part in run.chunk_by(|one, two| dst(one) == dst(two)) {
         if is_one_a_place(part) {
-            each_two_places(part, &mut |here, there| {
-                if src(here) != src(there) {
-                    each(here, there);
-                }
-            });
+            each_two_places(
+                part,
+                &mut |part: &[&Witness], here: &Witness, there: &Witness| {
+                    if src(here) != src(there) {
+                        each(part, here, there);
+                    }
+                },
+            );
         }
     }
 }
 
 /// Where both ends are translated, those whose ports, or identifiers of echoes, are kept.
-fn each_of_equal_ports(run: &mut [&Witness], each: &mut impl FnMut(&Witness, &Witness)) {
+fn each_of_equal_ports(
+    run: &mut [&Witness],
+    each: &mut impl FnMut(&[&Witness], &Witness, &Witness),
+) {
     let ports = |one: &Witness| (one.addresses.src.1, one.addresses.dst.1);
     run.sort_by_key(|one| (ports(one), one.place, one.aligned_ns));
     for part in run.chunk_by(|one, two| ports(one) == ports(two)) {
         if is_one_a_place(part) {
-            each_two_places(part, &mut |here, there| {
-                let (one, other) = (&here.addresses, &there.addresses);
-                if one.src != other.src && one.dst != other.dst {
-                    each(here, there);
-                }
-            });
+            each_two_places(
+                part,
+                &mut |part: &[&Witness], here: &Witness, there: &Witness| {
+                    let (one, other) = (&here.addresses, &there.addresses);
+                    if one.src != other.src && one.dst != other.dst {
+                        each(part, here, there);
+                    }
+                },
+            );
         }
     }
 }
 
-fn each_two_places(run: &[&Witness], each: &mut impl FnMut(&Witness, &Witness)) {
+fn each_two_places(run: &[&Witness], each: &mut impl FnMut(&[&Witness], &Witness, &Witness)) {
     let firsts = || run.chunk_by(|one, two| one.place == two.place);
     for (n, here) in firsts().enumerate() {
         for there in firsts().skip(n + 1) {
             if let ([here, ..], [there, ..]) = (here, there) {
-                each(here, there);
+                each(run, here, there);
             }
         }
     }

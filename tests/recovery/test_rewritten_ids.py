@@ -1,0 +1,51 @@
+"""A device writes IP identifications of its own, of some flows, or of some packets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.recovery.networks import identifiers
+from tests.recovery.networks.judge import lost_wrong, merge_network, pairs_wrong, wrong_in_silence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+N = 1_000
+BACK = ("outside", "inside")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("translated", ["NAT", "no NAT"])
+@pytest.mark.parametrize(("ids", "n_flows"), [("lucky", N // 4), ("mixed", 6), ("mixed", N // 16)])
+def test_packets_that_keep_their_id_do_not_make_others_lost(
+    ids: str, n_flows: int, translated: str, seed: int, tmp_path: Path
+) -> None:
+    """By chance, or on another way: the rest of the flow shows that it is rewritten."""
+    made = identifiers.network(
+        N,
+        seed,
+        has_own_clocks=False,
+        ids=("kept", ids),
+        is_translated=translated == "NAT",
+        n_flows=n_flows,
+    )
+    found = merge_network(made, tmp_path, same_clock=["all"])
+    assert wrong_in_silence(found) == {}
+    assert found.rows[BACK]["n_lost"] == 0
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("n_rewritten", [0, 200, 2_000])
+def test_equal_packets_of_flows_that_keep_their_ids_stay_apart(
+    n_rewritten: int, seed: int, tmp_path: Path
+) -> None:
+    """Of two the first is lost: the second is none with another identification."""
+    found = merge_network(
+        identifiers.asked_twice(4_000, seed, n_rewritten=n_rewritten), tmp_path, ["all"]
+    )
+    assert pairs_wrong(found) == []
+    assert lost_wrong(found) == {}
+    for edge, took_ns in found.crossings.items():
+        assert found.rows[edge]["n"] == len(took_ns)
