@@ -71,18 +71,19 @@ fn weigh_weaker(witnesses: &mut [Witness], due: &Due, sessions: &mut Sessions) {
         weigh_runs(witnesses, key, |run, here, there| {
             if is_evidence(here, there) && due.has_both(here, there) {
                 match saw_both(run, due, here, there) {
-                    seen if has_new_id(here, there) && seen != [false, false] => {
-                        sessions.renumbered.note_repeated(here, there, seen);
-                    }
-                    _ => sessions.note(here, there),
+                    [false, false] => sessions.note(here, there),
+                    seen => sessions.renumbered.note_repeated(here, there, seen),
                 }
             }
         });
     }
 }
 
-/// Which of two points saw both of two packets with different identifications: they are two of equal content.
+/// Which of two points saw both packets, where their identifications differ: they are two of equal content.
 fn saw_both(run: &[&Witness], due: &Due, here: &Witness, there: &Witness) -> [bool; 2] {
+    if !has_new_id(here, there) {
+        return [false; 2];
+    }
     let saw = |at: &Witness, other: &Witness| {
         let is_at = |one: &&&Witness| one.place == at.place && is_copy(one, at);
         let is_other = |one: &&Witness| !has_new_id(one, other) && due.is_within(one, other);
