@@ -37,15 +37,25 @@ def test_packets_that_keep_their_id_do_not_make_others_lost(
 
 
 @pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("n_flows", [1_000, 4_000])
 @pytest.mark.parametrize("n_rewritten", [0, 200, 2_000])
 def test_equal_packets_of_flows_that_keep_their_ids_stay_apart(
-    n_rewritten: int, seed: int, tmp_path: Path
+    n_rewritten: int, n_flows: int, seed: int, tmp_path: Path
 ) -> None:
     """Of two the first is lost: the second is none with another identification."""
-    found = merge_network(
-        identifiers.asked_twice(4_000, seed, n_rewritten=n_rewritten), tmp_path, ["all"]
-    )
+    made = identifiers.asked_twice(4_000, seed, n_rewritten=n_rewritten, n_flows=n_flows)
+    found = merge_network(made, tmp_path, ["all"])
     assert pairs_wrong(found) == []
     assert lost_wrong(found) == {}
     for edge, took_ns in found.crossings.items():
         assert found.rows[edge]["n"] == len(took_ns)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("n_flows", [1_000, 4_000])
+def test_equal_packets_stay_apart_where_points_miss_some(
+    n_flows: int, seed: int, tmp_path: Path
+) -> None:
+    """The first is lost, and the second missed: alone they are like one with another ID."""
+    made = identifiers.asked_twice(4_000, seed, n_rewritten=1_000, n_flows=n_flows, missed=0.05)
+    assert pairs_wrong(merge_network(made, tmp_path, ["all"])) == []

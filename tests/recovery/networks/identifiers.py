@@ -87,26 +87,32 @@ def network(
     return with_clocks(walk(packets, edges, seed, as_seen), has_own=has_own_clocks)
 
 
-def asked_twice(n: int, seed: int, *, n_rewritten: int) -> Network:
-    """Each query is sent twice, with IDs of their own; so many other packets get another ID."""
+def asked_twice(
+    n: int, seed: int, *, n_rewritten: int, n_flows: int, missed: float = 0.0
+) -> Network:
+    """Each query is sent twice, with IDs of their own; so many other packets get another ID.
+
+    Each point misses such a share.
+    """
     chance = np.random.default_rng(seed)
     packets = list[Packet]()
     for at in range(n):
         is_query = at >= n_rewritten
         ends = (host(at % 20 + 20 * is_query), "198.51.100.9")
-        ports = (20_000 + at % 20_000 if is_query else 50_000 + at % 100, 53)
+        ports = (20_000 + at % n_flows if is_query else 50_000 + at % 100, 53)
         t_ns, data = START_NS + int(chance.integers(n * RETRY_NS)), chance.bytes(40)
         for again in range(1 + is_query):
             frame = datagram(ends, ports, int(chance.integers(1, 65_536)), data)
-            packets.append(Packet(t_ns + again * RETRY_NS, (way(*LINE)), frame))
+            packets.append(Packet(t_ns + again * RETRY_NS, way(*LINE[1:3]), frame))
     packets.sort(key=lambda packet: packet.t_ns)
+    is_missed = {point: chance.random(len(packets)) < missed for point in LINE[1:3]}
 
     def as_seen(point: str, frame: bytes, number: int) -> bytes:
-        is_new = frame[34:36] >= (50_000).to_bytes(2) and point in {"outside", "server"}
+        is_new = frame[34:36] >= (50_000).to_bytes(2) and point == "outside"
         return with_ident(frame, (number * 7 + 20_011) % 65_535 + 1) if is_new else frame
 
-    edges = Edges(both_ways(TAKES_NS), tail_ns=200_000, lost={("inside", "outside"): RETRY_LOST})
-    return walk(packets, edges, seed, as_seen)
+    edges = Edges(both_ways(TAKES_NS), tail_ns=200_000, lost={LINE[1:3]: RETRY_LOST})
+    return walk(packets, edges, seed, as_seen, lambda point, at: bool(is_missed[point][at]))
 
 
 KINDS = {
