@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// So many times as many packets must have another identification there as have the same.
 const MOSTLY: u32 = 3;
 
-/// Between two points where so many flows are renumbered, one packet of a further one is enough.
+/// Between two points where so many ways of flows are renumbered, one packet of a further one is enough.
 const MANY: usize = 20;
 
 /// Packets of one way of a flow between two points.
@@ -75,7 +75,7 @@ impl Unsure {
 pub(super) struct Renumbered {
     most: usize,
     seen: HashedMap<IdsSeen>,
-    /// By two points, how many packets the second saw one of, and the first also an equal one.
+    /// By two points in order, how often the first saw both of two equal packets, and the second one of them.
     n_repeated: HashedMap<usize>,
     /// Packets with another identification there, of more flows than are kept.
     pub(super) left_out: Option<LeftOut>,

@@ -148,10 +148,9 @@ fn is_shifted(here: &Witness, there: &Witness) -> bool {
         && (same_id || (here.has_time_stamp && there.has_time_stamp))
 }
 
-/// Hands out each run of equal `key`, and each two points of it, if each point saw one packet of it: of all of
-/// the run, or else of those from one sender or to one receiver, of which mostly one is translated, or of
-/// those with the same ports. All
-/// points: nobody knows yet which are neighbours.
+/// Hands out each two points of each run of equal `key`, with the run, if each point saw one packet of it: of
+/// all of the run, or else of those from one sender or to one receiver, of which mostly one is translated, or
+/// of those with the same ports. All points: nobody knows yet which are neighbours.
 fn weigh_runs(
     witnesses: &mut [Witness],
     key: impl Fn(&Witness) -> (u64, u32),
