@@ -59,3 +59,27 @@ def test_equal_packets_stay_apart_where_points_miss_some(
     """The first is lost, and the second missed: alone they are like one with another ID."""
     made = identifiers.asked_twice(4_000, seed, n_rewritten=1_000, n_flows=n_flows, missed=0.05)
     assert pairs_wrong(merge_network(made, tmp_path, ["all"])) == []
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("ahead", [7, 1_000])
+def test_equal_packets_with_ids_that_a_device_adds_to(
+    ahead: int, seed: int, tmp_path: Path
+) -> None:
+    """That a point saw another one with the new ID long before shows nothing."""
+    made = identifiers.heartbeats(3_000, seed, ahead=ahead)
+    found = merge_network(made, tmp_path, ["all"])
+    assert pairs_wrong(found) == []
+    assert found.rows[BACK[::-1]]["n_lost"] <= len(made.lost)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_point_that_sees_few_packets_does_not_make_others_lost(seed: int, tmp_path: Path) -> None:
+    """Two packets, each seen by one of two points, say nothing about who sees equal IDs."""
+    made = identifiers.asked_twice(
+        5_000, seed, n_rewritten=3_000, n_flows=1_000, missed=0.05, seldom=0.04
+    )
+    found = merge_network(made, tmp_path, ["all"])
+    assert pairs_wrong(found) == []
+    for edge, took_ns in found.crossings.items():
+        assert found.rows[edge]["n"] == len(took_ns)

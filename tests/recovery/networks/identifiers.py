@@ -40,6 +40,7 @@ IS_REWRITTEN: dict[str, Callable[[int], bool]] = {
 }
 """Whether a packet gets another IP identification on the way."""
 
+N_BEATS, BEAT_NS, SECOND_NS = 30, 2_000_000, 1_000_000_000
 RETRY_NS = 1_000_000
 RETRY_LOST = 0.05
 
@@ -87,13 +88,43 @@ def network(
     return with_clocks(walk(packets, edges, seed, as_seen), has_own=has_own_clocks)
 
 
+def heartbeats(n: int, seed: int, *, ahead: int) -> Network:
+    """A device adds a number to IDs. Packets of most flows are equal but for these."""
+    chance = np.random.default_rng(seed)
+    packets = list[Packet]()
+    for flow in range(n // N_BEATS):
+        ends, ports, data = (host(flow), "198.51.100.9"), (20_000 + flow, 53), chance.bytes(40)
+        t_ns, first = START_NS + int(chance.integers(SECOND_NS)), int(chance.integers(1, 60_000))
+        for beat in range(N_BEATS):
+            data = data if flow % 3 else chance.bytes(40)
+            frame = datagram(ends, ports, first + beat, data)
+            packets.append(Packet(t_ns, way(*LINE[1:3]), frame))
+            t_ns += int(BEAT_NS * chance.uniform(0.7, 1.3))
+    packets.sort(key=lambda packet: packet.t_ns)
+
+    def as_seen(point: str, frame: bytes, _number: int) -> bytes:
+        ident = int.from_bytes(frame[18:20])
+        return with_ident(frame, ident + ahead) if point == "outside" else frame
+
+    edges = Edges(both_ways(TAKES_NS), tail_ns=5_000, lost={LINE[1:3]: RETRY_LOST})
+    return walk(packets, edges, seed, as_seen)
+
+
 def asked_twice(
-    n: int, seed: int, *, n_rewritten: int, n_flows: int, missed: float = 0.0
+    n: int,
+    seed: int,
+    *,
+    n_rewritten: int,
+    n_flows: int,
+    missed: float = 0.0,
+    seldom: float | None = None,
 ) -> Network:
     """Each query is sent twice, with IDs of their own; so many other packets get another ID.
 
-    Each point misses such a share.
+    Each point misses such a share; with `seldom`, the second sees only so many of those others,
+    and there is a third behind it.
     """
+    line = LINE[1:3] if seldom is None else LINE[1:]
     chance = np.random.default_rng(seed)
     packets = list[Packet]()
     for at in range(n):
@@ -103,12 +134,15 @@ def asked_twice(
         t_ns, data = START_NS + int(chance.integers(n * RETRY_NS)), chance.bytes(40)
         for again in range(1 + is_query):
             frame = datagram(ends, ports, int(chance.integers(1, 65_536)), data)
-            packets.append(Packet(t_ns + again * RETRY_NS, way(*LINE[1:3]), frame))
+            packets.append(Packet(t_ns + again * RETRY_NS, way(*line), frame))
     packets.sort(key=lambda packet: packet.t_ns)
-    is_missed = {point: chance.random(len(packets)) < missed for point in LINE[1:3]}
+    is_other = np.array([packet.frame[34:36] >= (50_000).to_bytes(2) for packet in packets])
+    is_missed = {point: chance.random(len(packets)) < missed for point in line}
+    if seldom is not None:
+        is_missed["outside"] |= is_other & (chance.random(len(packets)) >= seldom)
 
     def as_seen(point: str, frame: bytes, number: int) -> bytes:
-        is_new = frame[34:36] >= (50_000).to_bytes(2) and point == "outside"
+        is_new = is_other[number] and point != "inside"
         return with_ident(frame, (number * 7 + 20_011) % 65_535 + 1) if is_new else frame
 
     edges = Edges(both_ways(TAKES_NS), tail_ns=200_000, lost={LINE[1:3]: RETRY_LOST})
