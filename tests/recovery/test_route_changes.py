@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+import struct
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import pcaplat
+from tests.recovery.networks.judge import edges_wrong, merge_network, pairs_wrong
 from tests.support.frames import UDP, ip, udp, write_pcap
+from tests.support.networks import Network, Packet, Sighting, datagram
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,3 +64,30 @@ def test_all_that_took_the_longer_way_arrived(longer_ns: int, seed: int, tmp_pat
         assert row["lost_lo_frac"] <= n_lost / len(mine) <= row["lost_hi_frac"]
         assert row["mean_ns"] == pytest.approx(float(np.mean(took_ns)), abs=1)
         assert row["max_ns"] == max(took_ns)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_streams_that_nobody_answers_have_the_order_of_one_clock(seed: int, tmp_path: Path) -> None:
+    """A link becomes slower half-way, so that most differences tell of no clock."""
+    chance = np.random.default_rng(seed)
+    line, n = ("p1", "p2", "p3", "p4"), 250
+    packets = list[Packet]()
+    made = Network(packets, {point: [] for point in line})
+    for number, along in enumerate((line, line[::-1])):
+        ends, ports = (f"10.1.{number}.1", f"10.2.{number}.1"), (5_000 + number, 5_000)
+        for at in range(n):
+            frame = datagram(ends, ports, 0, struct.pack(">II", number, at))
+            t_ns = START_NS + at * 20_000_000 + number * 3_000_000
+            packets.append(Packet(t_ns, (along,), frame))
+            for place, point in enumerate(along):
+                if place:
+                    t_ns += 5_000 + int(chance.exponential(400))
+                t_ns += 120_000_000 * (point == "p4" and along == line and at > 0.48 * n)
+                if place in {0, 3} or chance.random() > 0.01:
+                    made.seen[point].append(Sighting(t_ns, len(packets) - 1, frame))
+    for seen in made.seen.values():
+        seen.sort()
+    found = merge_network(made, tmp_path, ["all"])
+    assert edges_wrong(found) == set()
+    assert found.n_backward == 0
+    assert pairs_wrong(found) == []

@@ -166,7 +166,7 @@ def _between_ends(
     routes = routes_of(orders, along)
     return [
         between_ends_that_share(
-            component, find_edges(shared.unique, component, routes), shared.relations
+            component, find_edges(shared.seen, shared.unique, component, routes), shared.relations
         )
         if are_apart(component, shared.relations)
         else component
@@ -190,7 +190,8 @@ def _findings_of(
 ) -> Findings:
     """Measure what lies between the points, now that their order is known."""
     routes = routes_of(orders, along)
-    edges = [edge for component in along for edge in find_edges(shared.unique, component, routes)]
+    found = (find_edges(shared.seen, shared.unique, component, routes) for component in along)
+    edges = [edge for of_component in found for edge in of_component]
     routes = with_groups(SegmentsSeen(shared.relations, edges, routes, domains), shared.unique)
     torn = find_torn(edges, shared.unique)
     centres = fit_centres(shared.relations, along, routes, len(points))

@@ -19,6 +19,7 @@ from tests.support.samples import START_NS, Walk, Watcher, observations, point_o
 
 if TYPE_CHECKING:
     from pcaplat.model.arrays import Ints
+    from pcaplat.stages.survey.observations import Observations
 
 MS = 1_000_000
 
@@ -124,17 +125,34 @@ class TestRelations:
         assert relate(unique_observations([here, there]))[0] == {}
 
 
+STEPS = [(0, 1), (1, 2)]
+
+
 class TestEdges:
     def unique(self, *seen: list[int]) -> list[tuple[int, int]]:
-        return find_edges(
-            [observations(keys, keys) for keys in seen],
-            list(range(len(seen))),
-            Routes({}, [list(range(len(seen)))]),
-        )
+        points = [observations(keys, keys) for keys in seen]
+        along = list(range(len(seen)))
+        return find_edges(points, points, along, Routes({}, [along]))
 
     def test_a_mirror_that_drops_a_fifth_makes_no_shortcut(self) -> None:
         every = list(range(1000))
         assert self.unique(every, every[200:], every) == [(0, 1), (1, 2)]
+
+    @pytest.mark.parametrize(("n_seen", "edges"), [(29, STEPS), (0, [*STEPS, (0, 2)])])
+    def test_a_point_that_missed_one_of_equal_packets_is_on_their_way(
+        self, n_seen: int, edges: list[tuple[int, int]]
+    ) -> None:
+        """The others tell which is which, and that is no packet that passes by."""
+
+        def of_both_ways(there: list[int], back: list[int]) -> Observations:
+            is_toward = [True] * len(there) + [False] * len(back)
+            at_ns = [*range(len(there)), *range(len(back))]
+            return observations(there + back, at_ns, is_toward=is_toward)
+
+        every, told = list(range(1000)), list(range(2000, 2030))
+        unique = [of_both_ways(every, keys) for keys in (told, [], told)]
+        seen = [of_both_ways(every, [3000] * n) for n in (30, n_seen, 30)]
+        assert sorted(find_edges(seen, unique, [0, 1, 2], Routes({}, [[0, 1, 2]]))) == sorted(edges)
 
     def test_a_fork_has_an_edge_to_each_branch(self) -> None:
         every = list(range(1000))

@@ -84,7 +84,7 @@ def test_a_branch_that_hardly_any_packet_takes_is_none() -> None:
 @pytest.mark.parametrize("offsets_ns", [(0, 0, 0, 0), OFFSETS_NS])
 def test_receivers_are_joined_to_the_point_where_they_part(offsets_ns: tuple[int, ...]) -> None:
     points = seen(later_ns=(3_000, 5_000, 4_000), offsets_ns=offsets_ns)
-    assert find_edges(points, range(4), Routes({}, [range(4)])) == EDGES
+    assert find_edges(points, points, range(4), Routes({}, [range(4)])) == EDGES
 
 
 def entering(at: int, points: list[Observations]) -> list[Observations]:

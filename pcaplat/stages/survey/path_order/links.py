@@ -7,7 +7,7 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Ints, distinct_columns
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
-from pcaplat.stages.survey.observations import Observations, among
+from pcaplat.stages.survey.observations import Observations, among, places
 from pcaplat.stages.survey.path_order.routes import Routes, is_along
 from pcaplat.stages.survey.path_order.spanning import tree_of_all, trees_of_groups
 
@@ -22,7 +22,12 @@ HARDLY_EVER = 0.05
 """A point that sees a smaller share of them is not on their way."""
 
 
-def find_edges(unique: Sequence[Observations], along: Sequence[int], routes: Routes) -> list[Pair]:
+def find_edges(
+    seen: Sequence[Observations],
+    unique: Sequence[Observations],
+    along: Sequence[int],
+    routes: Routes,
+) -> list[Pair]:
     """Edges of one component: pairs of points that trajectories visit one after the other.
 
     A pair that is passed over by a point in between is an edge if packets of two addresses go that
@@ -30,6 +35,7 @@ def find_edges(unique: Sequence[Observations], along: Sequence[int], routes: Rou
     that drops a fifth of its packets makes no shortcut.
 
     Args:
+        seen: All packets of each point: of those that it saw again it may have missed one.
         unique: The packets that each point saw once.
         along: The points of the component, forward.
         routes: Which address pairs pass them in another order.
@@ -40,11 +46,12 @@ def find_edges(unique: Sequence[Observations], along: Sequence[int], routes: Rou
     taken = visits.taken()
     busiest = max(taken.values(), default=0)
     busy = {ends for ends, n in taken.items() if n >= LEAST_SHARE * busiest}
-    own = visits.of_own_way()
+    own = visits.of_own_way([seen[point] for point in along])
     for number, route in enumerate(routes.orders[1:], 1):
         some = [point for point in route if point in along]
         visits = Visits.of([_on_route(unique[point], routes, number) for point in some], some)
-        found = {_forward(ends, along) for ends in visits.of_own_way()}
+        own_way = visits.of_own_way([seen[point] for point in some])
+        found = {_forward(ends, along) for ends in own_way}
         own |= found
         taken = {ends: taken.get(ends, 0) + ENOUGH_OF_WAY for ends in found} | taken
     kept = {ends: n for ends, n in taken.items() if ends in busy | own}
@@ -63,13 +70,14 @@ def find_edges(unique: Sequence[Observations], along: Sequence[int], routes: Rou
 class Visits:
     """Steps of packets from one point to the next: places in the path, and whose packet it was.
 
-    `passed` has the packets of each way (two addresses, one direction) that each place saw.
+    `passed` has the packets of each of `ways` (two addresses, one direction) that each place saw.
     """
 
     along: Sequence[int]
     near: Ints
     far: Ints
     way: Ints
+    ways: Ints
     passed: Ints
 
     @classmethod
@@ -77,10 +85,7 @@ class Visits:
         """Follow packets that are unique wherever they were seen; those of each point, forward."""
         key = np.concatenate([one.key for one in some])
         place = np.repeat(np.arange(len(along)), [len(one) for one in some])
-        pair, toward = (np.concatenate([getattr(one, f) for one in some]) for f in WAY)
-        ways, way = np.unique(np.where(toward, pair, ~pair), return_inverse=True)
-        passed = np.zeros((len(ways), len(along)), np.int64)
-        np.add.at(passed, (way, place), 1)
+        ways, way = np.unique(np.concatenate(list(map(_ways, some))), return_inverse=True)
         by = np.lexsort((place, key))
         key, place, way = key[by], place[by], way[by]
         is_next = key[1:] == key[:-1]
@@ -88,16 +93,18 @@ class Visits:
         t_ns = np.concatenate([one.t_ns for one in some])[by][:-1][is_next]
         is_watched = _is_watched(some, steps, t_ns)
         near, far = steps[:, is_watched]
-        return cls(along, near, far, way[1:][is_next][is_watched], passed)
+        of_steps = way[1:][is_next][is_watched]
+        return cls(along, near, far, of_steps, ways, _passed(some, ways))
 
     def taken(self) -> dict[Pair, int]:
         """How often two points follow each other."""
         return self._counted(np.ones(len(self.near), np.bool_), least=1)
 
-    def of_own_way(self) -> set[Pair]:
+    def of_own_way(self, seen: Sequence[Observations]) -> set[Pair]:
         """Points that follow each other on a way which passes none of those between them."""
-        most = self.passed.max(axis=1, initial=0)
-        is_passed = self.passed > HARDLY_EVER * most[:, None]
+        passed = _passed(seen, self.ways)
+        most = passed.max(axis=1, initial=0)
+        is_passed = passed > HARDLY_EVER * most[:, None]
         # of few packets nobody knows where they do not pass
         is_passed |= most[:, None] < ENOUGH_OF_WAY
         before = np.cumsum(is_passed, axis=1)
@@ -118,7 +125,17 @@ class Visits:
         return {(self.along[near], self.along[far]): n for near, far, n in rows if n >= least}
 
 
-WAY = ("pair", "is_toward")
+def _ways(one: Observations) -> Ints:
+    return np.where(one.is_toward, one.pair, ~one.pair)
+
+
+def _passed(some: Sequence[Observations], ways: Ints) -> Ints:
+    """Count the packets of each way that each of some points saw."""
+    counts = []
+    for one in some:
+        at, is_known = places(_ways(one), ways)
+        counts.append(np.bincount(at[is_known], minlength=len(ways)))
+    return np.stack(counts, axis=1)
 
 
 def _is_watched(some: Sequence[Observations], steps: Ints, t_ns: Ints) -> Bools:

@@ -104,7 +104,7 @@ def order_points(
         ends: votes(both, is_one_clock=domains[ends[0]] == domains[ends[1]])
         for ends, both in directed.items()
     }
-    order = _ordered(directed, orient(directed, known), points, domains)
+    order = _ordered(directed, orient(directed, known, domains), points, domains)
     for _ in range(MOST_ROUNDS):
         turned = turned_by_votes(asked, order.toward_is_forward, order.points)
         if not turned:
@@ -147,7 +147,7 @@ def _with_routes(
             for ends, both in directed.items()
             if {*ends} <= {*points}
         }
-        found = _ordered(own, orient(own, {}), points, domains)
+        found = _ordered(own, orient(own, {}, domains), points, domains)
         with_path = sum(is_along(order.points, ends) for ends in pairwise(found.points))
         if 2 * with_path < len(points) - 1:
             found = found.turned()

@@ -6,7 +6,7 @@ both take between the points. The clocks' offset cancels, and drift counts only 
 between the two.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -44,7 +44,9 @@ def forward_mask(both: Shared | Observations, toward: Mapping[int, bool]) -> Boo
     return np.asarray(both.is_toward == both.are_of(np.array(lookup, np.int64)))
 
 
-def orient(directed: Mapping[Pair, Shared], known: Mapping[int, bool]) -> dict[int, bool]:
+def orient(
+    directed: Mapping[Pair, Shared], known: Mapping[int, bool], domains: Sequence[int]
+) -> dict[int, bool]:
     """Orient address pairs alike: whether packets from the smaller address go forward.
 
     First by the points that are farthest apart, then by any whose sense the oriented pairs tell,
@@ -54,6 +56,7 @@ def orient(directed: Mapping[Pair, Shared], known: Mapping[int, bool]) -> dict[i
     Args:
         directed: For each pair of points, the unicast packets they share.
         known: Address pairs that are oriented already.
+        domains: Clock domain of each point.
     """
     senses = {ends: both.changes for ends, both in directed.items()}
     tables = {ends: medians_by(*sense) for ends, sense in senses.items() if len(sense[0])}
@@ -65,7 +68,7 @@ def orient(directed: Mapping[Pair, Shared], known: Mapping[int, bool]) -> dict[i
     while relay := next_relay(tables, toward):
         ends, sense = next_by_unanswered(directed, tables, toward) or relay
         toward = _spread(tables, signs(tables[ends], sense) | toward)
-    return _orient_rest(list(directed.values()), toward)
+    return _orient_rest(directed, toward, domains)
 
 
 def _reach(table: Medians) -> tuple[bool, int]:
@@ -85,18 +88,23 @@ def _spread(tables: Mapping[Pair, Medians], toward: dict[int, bool]) -> dict[int
     return toward
 
 
-def _orient_rest(left: list[Shared], toward: dict[int, bool]) -> dict[int, bool]:
+def _orient_rest(
+    directed: Mapping[Pair, Shared], toward: dict[int, bool], domains: Sequence[int]
+) -> dict[int, bool]:
     """Orient what shows no change: where oriented pairs were seen first, then where most was."""
+    left = dict(directed)
     while left:
         pairs = np.array(sorted(toward), np.int64)
-        ready = [both for both in left if among(both.pairs, pairs).any()]
-        for both in ready or [max(left, key=len)]:
-            toward |= _orient_one_way(both, toward)
-            left = [one for one in left if one is not both]
+        ready = [ends for ends, both in left.items() if among(both.pairs, pairs).any()]
+        for near, far in ready or [max(left, key=lambda ends: len(left[ends]))]:
+            is_one_clock = domains[near] == domains[far]
+            toward |= _orient_one_way(left.pop((near, far)), toward, is_one_clock=is_one_clock)
     return toward
 
 
-def _orient_one_way(packets: Shared, toward: Mapping[int, bool]) -> dict[int, bool]:
+def _orient_one_way(
+    packets: Shared, toward: Mapping[int, bool], *, is_one_clock: bool
+) -> dict[int, bool]:
     """Orient the address pairs that are left, by the latencies of the oriented ones."""
     is_known = packets.are_of(np.array(sorted(toward), np.int64))
     if np.all(is_known):
@@ -110,7 +118,7 @@ def _orient_one_way(packets: Shared, toward: Mapping[int, bool]) -> dict[int, bo
     _, first = np.unique(packets.pair[~is_known], return_index=True)
     is_toward = packets.is_toward[~is_known][first].tolist()
     return {
-        pair: _fits_forward(d_ns, usual_ns) == to
+        pair: _fits_forward(d_ns, usual_ns, is_one_clock=is_one_clock) == to
         for pair, d_ns, to in zip(pairs.tolist(), median_ns.tolist(), is_toward, strict=True)
     }
 
@@ -135,12 +143,14 @@ def usual_differences(
     return forward, reverse
 
 
-def _fits_forward(d_ns: int, usual_ns: tuple[float | None, float | None]) -> bool:
+def _fits_forward(
+    d_ns: int, usual_ns: tuple[float | None, float | None], *, is_one_clock: bool
+) -> bool:
     """Tell whether a difference is rather one of the forward direction."""
     forward, reverse = usual_ns
     if forward is not None and reverse is not None:
         return abs(d_ns - forward) <= abs(d_ns - reverse)
     known, is_forward = (forward, True) if forward is not None else (reverse or 0.0, False)
-    is_synchronised = max(abs(d_ns), abs(known)) < SYNCHRONISED_NS
+    is_synchronised = is_one_clock or max(abs(d_ns), abs(known)) < SYNCHRONISED_NS
     is_opposite = is_synchronised and d_ns * known < 0
     return is_forward != is_opposite
