@@ -12,6 +12,7 @@ mod learn;
 mod renumbered;
 pub mod session;
 pub mod sessions;
+mod translators;
 mod weigh;
 mod witness;
 

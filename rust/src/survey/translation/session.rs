@@ -220,22 +220,28 @@ impl Session {
         is_other && self.ahead.iter().all(is_known) && shifts(here, there).iter().all(is_known)
     }
 
+    /// Whether equal content is no chance of most packets.
+    pub(super) fn is_strong(&self) -> bool {
+        self.n_strong.saturating_mul(2) > self.n
+    }
+
     /// Whether the evidence is enough: distinct packets that no chance makes equal, or, where the
     /// numbers do not survive, packets both ways.
     pub(super) fn is_evident(&self) -> bool {
         let both_ways = self.n_of_way.iter().all(|n| *n > 0);
-        let is_strong = self.n_strong.saturating_mul(2) > self.n;
         let enough = if both_ways { THERE_AND_BACK } else { ENOUGH };
-        let shifted = self.ahead.iter().flatten().any(|ahead| *ahead != 0);
-        let enough = if shifted { ENOUGH } else { enough };
-        (is_strong || both_ways) && self.n_keys >= enough && self.is_possible()
+        let enough = if self.is_shifted() { ENOUGH } else { enough };
+        (self.is_strong() || both_ways) && self.n_keys >= enough && self.is_possible()
     }
 
     /// By these two points a flow passes as it is.
     #[must_use]
     pub(super) fn is_untouched(&self) -> bool {
-        self.sides[0].tuple_hash == self.sides[1].tuple_hash
-            && self.ahead.iter().flatten().all(|ahead| *ahead == 0)
+        self.sides[0].tuple_hash == self.sides[1].tuple_hash && !self.is_shifted()
+    }
+
+    pub(super) fn is_shifted(&self) -> bool {
+        self.ahead.iter().flatten().any(|ahead| *ahead != 0)
     }
 
     /// Numbers of a flow that keeps its addresses are shifted.
@@ -261,6 +267,17 @@ impl Session {
                 .all(|(one, two)| one.is_none() || two.is_none() || *one == two)
     }
 
+    /// Whether they overlap, or nearly.
+    pub(super) fn is_beside(&self, other: &Self, side: usize) -> bool {
+        match (self.sides.get(side), other.sides.get(side)) {
+            (Some(one), Some(two)) => {
+                let from = one.first_ns.max(two.first_ns);
+                from <= one.last_ns.min(two.last_ns).saturating_add(OVERLAP_NS)
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn overlaps(&self, other: &Self, side: usize) -> bool {
         match (self.sides.get(side), other.sides.get(side)) {
             (Some(one), Some(two)) => {
@@ -273,7 +290,7 @@ impl Session {
 }
 
 /// Equal numbers are no chance: sequence numbers, or an IP identification that is not 0.
-fn is_strong(here: &Witness, there: &Witness) -> bool {
+pub(super) fn is_strong(here: &Witness, there: &Witness) -> bool {
     let (here, there) = (&here.unaddressed, &there.unaddressed);
     let same_id = here.ip_id == there.ip_id && here.ip_id != 0;
     let same_numbers = here.numbers == there.numbers && here.kind == TranslationKind::Tcp;

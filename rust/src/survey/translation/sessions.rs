@@ -1,10 +1,12 @@
 //! All evidence, by flow: which sessions are there, and which of them are believed.
 
 use super::renumbered::Renumbered;
-use super::session::{ENOUGH, Session};
+use super::session::{ENOUGH, Session, is_strong};
+use super::translators::Translators;
 use super::witness::Witness;
 use crate::base::hash::fold;
 use crate::base::hashed::{HashedMap, HashedSet};
+use std::collections::BTreeMap;
 
 /// Sessions of one flow that are looked through for the one that goes on.
 const RECENT: usize = 8;
@@ -35,6 +37,12 @@ impl FlowSeen {
         n * within_ns as f64 / lasts_ns as f64
     }
 }
+
+/// Among so many sessions of few packets one may contradict another.
+const RARELY: usize = 20;
+
+/// Sessions of one flow among which one that contradicts is looked for.
+const MOST_OF_FLOW: usize = 256;
 
 /// What was seen of sessions beyond those that are kept.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +79,8 @@ pub(super) struct Sessions {
     shifted: HashedSet,
     /// By point and flow, the packets that can be told from others of it.
     seen: HashedMap<FlowSeen>,
+    /// By two points, and whether equality is no chance but for that: how often equal packets are of several sessions.
+    alike: BTreeMap<([u16; 2], bool), usize>,
     /// Per point, when it saw the first and the last of all.
     covers: HashedMap<(i64, i64)>,
 }
@@ -126,6 +136,12 @@ impl Sessions {
         }
     }
 
+    /// Equal packets are of several flows here, and of others there.
+    pub(super) fn note_alike(&mut self, here: &Witness, there: &Witness) {
+        let key = ([here.place, there.place], is_strong(here, there));
+        *self.alike.entry(key).or_default() += 1;
+    }
+
     /// One packet was this flow here and that flow there.
     pub(super) fn note(&mut self, here: &Witness, there: &Witness) {
         let places = u64::from(here.place) << 16 | u64::from(there.place);
@@ -175,14 +191,46 @@ impl Sessions {
         index
     }
 
-    /// Those that are evident, and the best at their time for both of their flows.
+    /// Those that are evident, and the best at their time for both of their flows; and those of fewer packets that
+    /// are of translators of many.
     pub(super) fn accepted(&self) -> Vec<Session> {
-        let kept = self.all.iter().filter(|session| {
+        let evident = self.all.iter().filter(|session| {
             session.is_evident()
                 && (0..2).all(|side| !self.is_beaten(session, side))
                 && (session.is_numbered() || (0..2).any(|side| self.is_most_of_flow(session, side)))
         });
-        kept.cloned().collect()
+        let mut accepted: Vec<Session> = evident.cloned().collect();
+        let translators = Translators::of(&accepted);
+        accepted.extend(self.of_translators(&translators));
+        accepted
+    }
+
+    /// Sessions of too few packets to be evident, unless such ones contradict others: equal packets may be two.
+    fn of_translators(&self, translators: &Translators) -> Vec<Session> {
+        let few = self.all.iter().filter(|session| {
+            !session.is_evident() && !session.is_shifted() && translators.explain(session)
+        });
+        let mut alike: BTreeMap<_, (Vec<&Session>, usize)> = BTreeMap::new();
+        for session in few {
+            let key = (session.sides.map(|side| side.place), session.is_strong());
+            let n_alike = self.alike.get(&key).copied().unwrap_or(0);
+            let (free, n_contradict) = alike.entry(key).or_insert((Vec::new(), n_alike));
+            if (0..2).any(|side| self.is_beside_other(session, side)) {
+                *n_contradict += 1;
+            } else {
+                free.push(session);
+            }
+        }
+        let found = alike.into_values();
+        let found = found.filter(|(free, n_contradict)| free.len() > n_contradict * RARELY);
+        found.flat_map(|(free, _)| free).cloned().collect()
+    }
+
+    /// Whether another session has the flow of one of its sides at about the same time.
+    fn is_beside_other(&self, own: &Session, flow_of: usize) -> bool {
+        let mut others = self.of_side(own, flow_of);
+        let mut few = others.by_ref().take(MOST_OF_FLOW);
+        few.any(|other| own.is_beside(other, flow_of)) || others.next().is_some()
     }
 
     /// Whether most packets of the flow on one side, of one way, are of this session, or of others at

@@ -40,7 +40,7 @@ pub(super) fn weigh(witnesses: &mut [Witness], due: &Due, sessions: &mut Session
     if !spans_places(witnesses) {
         return;
     }
-    let whole = |one: &Witness| (one.unaddressed.numbers, one.unaddressed.ip_id);
+    note_alike(witnesses, due, sessions);
     weigh_runs(witnesses, whole, |_, here, there| {
         let is_known = sessions.is_shifted(here.unaddressed.tuple_hash);
         if due.has_both(here, there) && (is_moved(here, there) || is_known) {
@@ -52,6 +52,35 @@ pub(super) fn weigh(witnesses: &mut [Witness], due: &Due, sessions: &mut Session
     });
     weigh_numbers(witnesses, due, sessions);
     weigh_weaker(witnesses, due, sessions);
+}
+
+/// All but the addresses.
+fn whole(one: &Witness) -> (u64, u32) {
+    (one.unaddressed.numbers, one.unaddressed.ip_id)
+}
+
+/// Counts, between two points, equal packets of several flows that have other addresses here and there: which is which
+/// does not show.
+fn note_alike(witnesses: &mut [Witness], due: &Due, sessions: &mut Sessions) {
+    let flow = |one: &Witness| one.unaddressed.tuple_hash;
+    witnesses.sort_by_key(|one| (whole(one), one.place, flow(one)));
+    for run in witnesses.chunk_by(|one, two| whole(one) == whole(two)) {
+        let first = run.iter().min_by_key(|one| one.aligned_ns);
+        if is_one_a_place(run) || !first.is_some_and(|one| due.has(one)) {
+            continue;
+        }
+        let of_places: Vec<_> = run.chunk_by(|one, two| one.place == two.place).collect();
+        for (n, here) in of_places.iter().enumerate() {
+            for there in of_places.iter().skip(n + 1) {
+                let has = |all: &[Witness], one| all.binary_search_by_key(&flow(one), flow).is_ok();
+                let are_moved = !here.iter().all(|one| has(there, one))
+                    && !there.iter().all(|one| has(here, one));
+                if let ([here, ..], [there, ..], true) = (here, there, are_moved) {
+                    sessions.note_alike(here, there);
+                }
+            }
+        }
+    }
 }
 
 /// Packets of the same flow that have another IP identification there.
