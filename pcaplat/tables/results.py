@@ -228,7 +228,7 @@ SEGMENTS = TableSchema(
         ColumnSchema("lost_spread", "Float64", "variance of n_lost over the variance of the same number of independent losses; 1 if no capture dropped packets", "1", is_nullable=True),
         ColumnSchema("n_undecided", "Int64", "identical packets that crossed and could not be distinguished: they have no latency, and intervals allow for them", "1", is_nullable=True),
         ColumnSchema("n_maybe_lost", "Int64", "packets that may be lost in addition to n_lost, because copies, drops of a capture, an unknown direction or identical bytes of TCP may hide them; null in results of earlier versions", "1", is_nullable=True),
-        ColumnSchema("n_maybe_late", "Int64", "packets of n_lost that may be late: identical ones came within the waiting time, as others that were not captured upstream may have; null in results of earlier versions", "1", is_nullable=True),
+        ColumnSchema("n_maybe_late", "Int64", "packets of n_lost that may be late: identical ones came later, as others that were not captured upstream may have; null in results of earlier versions", "1", is_nullable=True),
         _duration("mean_least_ns", "mean latency with these packets, if they were as fast as possible"),
         _duration("mean_most_ns", "mean latency with these packets, if they were as slow as possible"),
         _duration("undecided_min_ns", "least latency that one of these packets may have"),

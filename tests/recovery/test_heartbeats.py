@@ -80,6 +80,8 @@ class Rounds:
     n_the_same: int = 30
     n_others: int = 0
     """Packets of a round that are unlike all others."""
+    late: float = LATE
+    missed: float = MISSED
     n_lost: int = 0
     took_ns: list[int] = field(default_factory=list)
 
@@ -96,10 +98,10 @@ class Rounds:
         for number, at in product(range(self.n), range(n_frames)):
             frame = frames[at] if at < self.n_the_same else new()
             at_ns = START_NS + number * 3_000 * MS + at * 10 * MS
-            is_seen = chance.random() >= MISSED
+            is_seen = chance.random() >= self.missed
             points[0].extend([(at_ns, frame)] * is_seen)
             took_ns = int(MS / 10 + chance.expovariate(1 / 3_000))
-            took_ns += int(chance.uniform(*self.late_ms) * MS) * (chance.random() < LATE)
+            took_ns += int(chance.uniform(*self.late_ms) * MS) * (chance.random() < self.late)
             is_lost = chance.random() < LOST
             points[1].extend([(at_ns + took_ns, frame)] * (not is_lost))
             self.n_lost += is_seen and is_lost
@@ -126,5 +128,40 @@ def test_late_heartbeats_are_not_lost_however_many_came(n: int, tmp_path: Path) 
     with pcaplat.merge(saved(beats.captured(), tmp_path), same_clock=["all"]) as result:
         row = next(row for row in result.document["segments"] if row["n"])
     n, mean_ns = len(beats.took_ns), sum(beats.took_ns) / len(beats.took_ns)
-    assert (row["n"] + row["n_undecided"], row["n_lost"]) == (n, beats.n_lost)
+    assert row["n_lost"] == beats.n_lost
+    # those that may be late are counted as lost
+    n_most = row["n"] + row["n_undecided"]
+    assert n_most - row["n_maybe_late"] <= n <= n_most
     assert row["mean_least_ns"] <= mean_ns <= row["mean_most_ns"]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("n_the_same", [1, 20])
+@pytest.mark.parametrize("late_ms", [(1_400, 1_600), (1_800, 1_900), (4_000, 4_100)])
+def test_heartbeats_nearer_to_the_next_one_are_not_lost(
+    late_ms: tuple[int, int], n_the_same: int, seed: int, tmp_path: Path
+) -> None:
+    """Each end is followed by a beginning, and no point misses any."""
+    beats = Rounds(late_ms, seed, 1_000 // n_the_same, n_the_same, n_others=1, missed=0)
+    with pcaplat.merge(saved(beats.captured(), tmp_path), same_clock=["all"]) as result:
+        row = next(row for row in result.document["segments"] if row["n"])
+    n = len(beats.took_ns)
+    # the last ones may be neither lost nor counted
+    mean_ns = sum(sorted(beats.took_ns)[:-2]) / n
+    assert n - 2 <= row["n"] + row["n_undecided"] <= n
+    assert row["n_lost"] - row["n_maybe_late"] <= beats.n_lost + 1
+    assert beats.n_lost <= row["n_lost"] + row["n_maybe_lost"]
+    assert row["mean_least_ns"] <= mean_ns <= row["mean_most_ns"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n_the_same", [1, 20])
+def test_lost_and_missed_heartbeats_are_no_late_ones(
+    n_the_same: int, seed: int, tmp_path: Path
+) -> None:
+    """As many beginnings come before ends as after them."""
+    beats = Rounds((0, 0), seed, 1_000 // n_the_same, n_the_same, n_others=1, late=0)
+    with pcaplat.merge(saved(beats.captured(), tmp_path), same_clock=["all"]) as result:
+        row = next(row for row in result.document["segments"] if row["n"])
+    assert (row["n"], row["n_lost"]) == (len(beats.took_ns), beats.n_lost)
+    assert row["n_maybe_late"] <= row["n_lost"] / 2

@@ -5,15 +5,14 @@ use crate::matching::counts::totals::Totals;
 use crate::matching::counts::{Keep, LatePair, LateStep, Tally};
 use crate::matching::evidence::Evidence;
 use crate::matching::late::decided::read_decided;
+use crate::matching::late::equal_packets::{EqualDelays, is_within, pairs_in_number};
 use crate::matching::late::leftover::{Leftover, N_VALUES};
 use crate::matching::late::leftovers::Leftovers;
 use crate::matching::late::odds::Odds;
 use crate::matching::late::order::LateOrder;
 use crate::matching::late::outcomes::Renamed;
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::verdict::{
-    Kinship, Surveyed, is_alone, joints, pairs_in_number, relatives,
-};
+use crate::matching::late::verdict::{Kinship, Surveyed, is_alone, joints, relatives};
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::outcome::Status;
@@ -57,6 +56,7 @@ pub(crate) fn settle(
         tally: Tally::new(Arc::clone(plan), folder.directory, "late", folder.keep)?,
         found: LatePairs::default(),
         has_open: false,
+        may_be_late: WaitingTimes::default(),
     };
     join.ask(&mut leftovers)?;
     if join.odds.is_asked() {
@@ -104,6 +104,8 @@ struct LateJoin<'a> {
     found: LatePairs,
     /// Of some leftovers it may be open which are of one packet.
     has_open: bool,
+    /// How late these may be.
+    may_be_late: WaitingTimes,
 }
 
 impl LateJoin<'_> {
@@ -315,8 +317,8 @@ impl LateJoin<'_> {
         waits: &WaitingTimes,
         is_likely: bool,
     ) -> Vec<Leftover> {
-        for ends in pairs_in_number(&self.at, &parts, waits) {
-            self.pair_in_number(&mut parts, ends, is_likely);
+        for ends in pairs_in_number(&self.at, &parts, &waits.longest(&self.may_be_late)) {
+            self.pair_in_number(&mut parts, ends, (waits, is_likely));
         }
         parts
     }
@@ -377,31 +379,48 @@ impl LateJoin<'_> {
 
     /// How long is waited for packets, with those counted elsewhere.
     fn waits(&mut self, leftovers: &mut Leftovers, others: &Totals) -> Result<WaitingTimes> {
-        let twice = WaitingTimes::found_twice(self.plan, [others, self.tally.totals()]);
-        self.wait_for_equal(leftovers, &twice)?;
+        if self.has_open && self.plan.lost_after_ns.is_none() {
+            self.wait_for_equal(leftovers, others)?;
+        }
         Ok(WaitingTimes::found(
             self.plan,
             [others, self.tally.totals()],
         ))
     }
 
-    /// Waits for equal packets that were a little slower than all that were told, and of which as many arrived.
-    fn wait_for_equal(&mut self, leftovers: &mut Leftovers, waits: &WaitingTimes) -> Result<()> {
-        if !self.has_open || self.plan.lost_after_ns.is_some() {
-            return Ok(());
-        }
+    /// Waits for equal packets that were a little slower than all that were told, or so slow that chance does not
+    /// explain it, and of which as many arrived.
+    fn wait_for_equal(&mut self, leftovers: &mut Leftovers, others: &Totals) -> Result<()> {
+        let mut delays = EqualDelays::of_links(self.plan.links.len());
         leftovers.runs.read(&mut |same| {
-            let all = relatives(&self.at, same);
-            let judged = all.iter().flat_map(|some| self.judged(some));
-            for one in judged.collect::<Vec<_>>() {
-                if let Judged::Open(parts, is_likely) = one {
-                    for ends in pairs_in_number(&self.at, &parts, waits) {
-                        self.wait_for_pair(&parts, ends, is_likely);
-                    }
+            for (parts, _) in self.open(same) {
+                delays.note(&self.at, &parts, same.around);
+            }
+            Ok(())
+        })?;
+        let [are_late, may_be] = delays.waits();
+        self.may_be_late = may_be;
+        let twice = WaitingTimes::found_twice(self.plan, [others, self.tally.totals()]);
+        let waits = twice.longest(&are_late);
+        leftovers.runs.read(&mut |same| {
+            for (parts, is_likely) in self.open(same) {
+                for ends in pairs_in_number(&self.at, &parts, &waits) {
+                    self.wait_for_pair(&parts, ends, is_likely);
                 }
             }
             Ok(())
         })
+    }
+
+    /// Leftovers of which it cannot be told which are of one packet, and whether a slow one is likely.
+    fn open(&self, same: &SameKey<'_, N_VALUES>) -> Vec<(Vec<Leftover>, bool)> {
+        let all = relatives(&self.at, same);
+        let judged = all.iter().flat_map(|some| self.judged(some));
+        let open = judged.filter_map(|one| match one {
+            Judged::Open(parts, is_likely) => Some((parts, is_likely)),
+            _ => None,
+        });
+        open.collect()
     }
 
     fn wait_for_pair(
@@ -417,18 +436,20 @@ impl LateJoin<'_> {
         }
     }
 
-    /// Counts an end and a beginning that may be of one packet. Where captures miss next to none, as many of
-    /// equal packets arrived, whichever they are: the end is no loss. Nor is it where a slow packet is likely.
+    /// Counts an end and a beginning that may be of one packet. Where captures miss next to none, as many of equal
+    /// packets arrived as came within the waiting time, whichever they are: the end is no loss. Nor is it where a slow
+    /// packet is likely.
     fn pair_in_number(
         &mut self,
         parts: &mut [Leftover],
         (end, beginning): (usize, usize),
-        is_likely: bool,
+        (waits, is_likely): (&WaitingTimes, bool),
     ) {
         let (Some(up), Some(down)) = (parts.get(end).copied(), parts.get(beginning)) else {
             return;
         };
-        let is_no_loss = is_likely || is_captured(self.plan, &up, down);
+        let is_captured = || is_captured(self.plan, &up, down);
+        let is_no_loss = is_likely || is_captured() && is_within(&self.at, &up, down, waits);
         self.tally
             .count_doubted((&up.last, &down.first), !is_no_loss);
         if !(up.is_single() && down.is_single()) {

@@ -11,6 +11,7 @@
 pub(crate) mod alone;
 pub(crate) mod clock_steps;
 pub(crate) mod decided;
+pub(crate) mod equal_packets;
 pub(crate) mod join;
 pub(crate) mod leftover;
 pub(crate) mod leftovers;

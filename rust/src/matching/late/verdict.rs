@@ -6,7 +6,6 @@ use crate::matching::late::leftover::{Leftover, N_VALUES};
 use crate::matching::late::occasions::occasions;
 use crate::matching::late::shortest::{ShortestRoutes, can_follow};
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::observation::Observation;
 use crate::plan::{Direction, Plan, Topology};
 
@@ -40,7 +39,11 @@ impl<'a> Surveyed<'a> {
 
     /// Whether a packet may have been at both points, in this order, that fast. Of what is alone in the
     /// window, and was received after it was sent, the odds alone say so.
-    fn may_follow(&self, direction: Direction, ends: (&Observation, &Observation)) -> bool {
+    pub(super) fn may_follow(
+        &self,
+        direction: Direction,
+        ends: (&Observation, &Observation),
+    ) -> bool {
         are_alone(self.plan, ends) && can_follow(self.plan, direction, ends)
             || self.shortest.may_follow(self.plan, direction, ends)
     }
@@ -174,65 +177,8 @@ fn of_branches(topology: &Topology, same: &SameKey<'_, N_VALUES>) -> Vec<Vec<Lef
     found
 }
 
-/// Ends and beginnings of one packet ID that may be of one packet each, by their places among the parts:
-/// each beginning with the latest end before it, at the nearest point, that came within the waiting time.
-/// Of packets that are equal, and slow, that tells how many arrived, and not which.
-pub(crate) fn pairs_in_number(
-    at: &Surveyed<'_>,
-    parts: &[Leftover],
-    waits: &WaitingTimes,
-) -> Vec<(usize, usize)> {
-    let place = |direction, point: u16| at.plan.place(direction, point);
-    let mut beginnings: Vec<(usize, &Leftover)> = parts.iter().enumerate().collect();
-    beginnings.sort_by_key(|(_, part)| {
-        let from = place(part.direction, part.first.point);
-        (from, part.first.aligned_ns, part.first.frame)
-    });
-    let mut is_taken = vec![false; parts.len()];
-    let mut found = Vec::new();
-    for (beginning, down) in beginnings {
-        let continues = |(end, up): &(usize, &Leftover)| {
-            !is_taken.get(*end).copied().unwrap_or(true) && is_continued(at, up, down, waits)
-        };
-        let ends = parts.iter().enumerate().filter(continues);
-        let last = ends.max_by_key(|(_, up)| {
-            let to = place(up.direction, up.last.point);
-            (to, up.last.aligned_ns, up.last.frame)
-        });
-        if let Some((end, _)) = last {
-            if let Some(taken) = is_taken.get_mut(end) {
-                *taken = true;
-            }
-            found.push((end, beginning));
-        }
-    }
-    found
-}
-
-/// Whether a packet that ended here may be the one that began there: later than the window allows, and
-/// within the waiting time.
-fn is_continued(at: &Surveyed<'_>, up: &Leftover, down: &Leftover, waits: &WaitingTimes) -> bool {
-    let (plan, topology) = (at.plan, &at.topology);
-    let (from, to) = (&up.last, &down.first);
-    let is_one_way = up.direction == down.direction && from.toward == to.toward;
-    let is_lost = up.lost.is_some_and(|lost| lost.packets > 0);
-    let leads = || topology.along(up.direction).leads(from.point, to.point);
-    // what may continue another within the window is counted there
-    let may_begin = down.is_joinable && !to.evidence.is(Evidence::BEGINS_IN_DOUBT);
-    if !(is_one_way && is_lost && may_begin && leads()) {
-        return false;
-    }
-    let waited_ns = topology
-        .between(from.point, to.point)
-        .map_or(0, |crossing| waits.of(crossing));
-    at.may_follow(up.direction, (from, to))
-        && is_undecided(plan, from, to)
-        && delay_ns(plan, up.direction, from, to) <= waited_ns
-        && may_be_one(&[*up, *down])
-}
-
 /// Within the window it was decided before, with all that lay there, but for what is alone and late.
-fn is_undecided(plan: &Plan, up: &Observation, down: &Observation) -> bool {
+pub(super) fn is_undecided(plan: &Plan, up: &Observation, down: &Observation) -> bool {
     down.aligned_ns.abs_diff(up.aligned_ns) > plan.wide_ns.unsigned_abs()
         || down.evidence.is(Evidence::SLOW_OR_TWO)
 }
@@ -266,7 +212,7 @@ fn are_along_one_way(topology: &Topology, parts: &[Leftover]) -> bool {
 }
 
 /// False where a file says that two parts are of different packets.
-fn may_be_one(parts: &[Leftover]) -> bool {
+pub(super) fn may_be_one(parts: &[Leftover]) -> bool {
     let ends = |part: &Leftover| [part.first, part.last];
     parts.windows(2).all(|two| match two {
         [up, down] => ends(up)
@@ -286,16 +232,15 @@ pub(crate) fn joints(parts: &[Leftover]) -> impl Iterator<Item = (&Observation, 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::matching::counts::totals::Totals;
     use crate::matching::observation::FrameId;
     use crate::matching::streams::Lost;
     use crate::matching::testing::{observation, path};
 
-    const LATE_NS: i64 = 1_000_000;
+    pub(in crate::matching::late) const LATE_NS: i64 = 1_000_000;
 
-    fn part(points: &[(u16, i64)]) -> Leftover {
+    pub(in crate::matching::late) fn part(points: &[(u16, i64)]) -> Leftover {
         let observations: Vec<Observation> = points
             .iter()
             .map(|(p, ns)| observation(1, *p, *ns))
@@ -363,33 +308,6 @@ mod tests {
         assert_eq!(told(&[head, named(&[(2, LATE_NS)], 7)]), "slow");
         assert_eq!(told(&[head, named(&[(2, LATE_NS)], 0)]), "slow");
         assert_eq!(told(&[head, named(&[(2, LATE_NS)], 8)]), "several");
-    }
-
-    /// Ends and beginnings of one packet ID that may be of one packet each.
-    fn paired(parts: &[Leftover]) -> Vec<(usize, usize)> {
-        let plan = Plan {
-            lost_after_ns: Some(2 * LATE_NS),
-            ..path(4)
-        };
-        let waits = WaitingTimes::found(&plan, [&Totals::default(), &Totals::default()]);
-        pairs_in_number(&Surveyed::of(&plan), parts, &waits)
-    }
-
-    #[test]
-    fn of_equal_slow_packets_as_many_arrive_as_beginnings_are_in_time() {
-        let ends = [part(&[(0, 0)]), part(&[(0, 10)]), part(&[(0, 20)])];
-        let beginning = |at_ns: i64| part(&[(1, at_ns), (3, at_ns)]);
-        let all = [
-            ends.as_slice(),
-            &[beginning(LATE_NS), beginning(LATE_NS + 5)],
-        ]
-        .concat();
-        assert_eq!(paired(&all), [(2, 3), (1, 4)]);
-        let too_late = [ends.as_slice(), &[beginning(3 * LATE_NS)]].concat();
-        assert_eq!(paired(&too_late), []);
-        let mut counted = beginning(LATE_NS);
-        counted.first.evidence.add(Evidence::BEGINS_IN_DOUBT);
-        assert_eq!(paired(&[ends.as_slice(), &[counted]].concat()), []);
     }
 
     #[test]

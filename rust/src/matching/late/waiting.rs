@@ -42,6 +42,19 @@ impl WaitingTimes {
         Self(plan.links.iter().enumerate().map(of_link).collect())
     }
 
+    pub(crate) fn of_links(both_ways: Vec<[i64; 2]>) -> Self {
+        Self(both_ways)
+    }
+
+    /// As long as here or there, whichever is longer.
+    pub(crate) fn longest(&self, others: &Self) -> Self {
+        let of_link = |(link, [one, other]): (usize, &[i64; 2])| {
+            let [this, that] = [0, 1].map(|side| others.of(LinkCrossing { link, side }));
+            [this.max(*one), that.max(*other)]
+        };
+        Self(self.0.iter().enumerate().map(of_link).collect())
+    }
+
     /// How long is waited for what crosses a link.
     pub(crate) fn of(&self, LinkCrossing { link, side }: LinkCrossing) -> i64 {
         let both = self.0.get(link);
