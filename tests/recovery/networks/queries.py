@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 N_CLIENTS = 20
 SERVER = "198.51.100.9"
-ANSWER_NS, EVERY_NS = 400_000, 150_000
+ANSWER_NS, EVERY_NS, TWIN_NS = 400_000, 150_000, 100_000
 FIRST_PORT, N_PORTS = 10_000, 50_000
 """Beyond those of tunnels."""
 
@@ -37,8 +37,20 @@ class Message(NamedTuple):
         return datagram((far, near), (to_port, from_port), self.ident, self.payload)
 
 
-def queries(n: int, seed: int, *, has_own_clocks: bool, has_ids: bool = True) -> Network:
-    """Each way loses some. The translator gives each flow another port, and each port again."""
+def queries(
+    n: int,
+    seed: int,
+    *,
+    has_own_clocks: bool,
+    has_ids: bool = True,
+    n_twins: int = 0,
+    missed: float = 0.0,
+) -> Network:
+    """Each way loses some. The translator gives each flow another port, and each port again.
+
+    After them, so many queries are sent twice at once, by two flows, and nobody answers. Points
+    miss such a share.
+    """
     chance = np.random.default_rng(seed)
     packets, outside = list[Packet](), list[bytes]()
 
@@ -59,11 +71,17 @@ def queries(n: int, seed: int, *, has_own_clocks: bool, has_ids: bool = True) ->
         later_ns = ANSWER_NS + int(chance.integers(ANSWER_NS))
         add(t_ns + later_ns, number, chance.bytes(50), is_there=False)
 
+    for twin in range(n_twins):
+        t_ns, payload = START_NS + (n // 2 + twin) * EVERY_NS * 20, chance.bytes(30)
+        for number in (n // 2 + 2 * twin, n // 2 + 2 * twin + 1):
+            add(t_ns + number % 2 * TWIN_NS, number, payload, is_there=True)
+
     def as_seen(point: str, frame: bytes, number: int) -> bytes:
         return outside[number] if point in LINE[2:] else frame
 
     lost = dict.fromkeys([("inside", "outside"), ("outside", "inside")], LOST)
-    made = walk(packets, Edges(both_ways(TAKES_NS), lost=lost), seed, as_seen)
+    edges = Edges(both_ways(TAKES_NS), lost=lost)
+    made = walk(packets, edges, seed, as_seen, lambda _point, _packet: chance.random() < missed)
     return with_clocks(made, has_own=has_own_clocks)
 
 
