@@ -317,7 +317,7 @@ impl LateJoin<'_> {
         waits: &WaitingTimes,
         is_likely: bool,
     ) -> Vec<Leftover> {
-        for ends in pairs_in_number(&self.at, &parts, &waits.longest(&self.may_be_late)) {
+        for ends in pairs_in_number(&self.at, &parts, &self.may_be_late) {
             self.pair_in_number(&mut parts, ends, (waits, is_likely));
         }
         parts
@@ -382,10 +382,9 @@ impl LateJoin<'_> {
         if self.has_open && self.plan.lost_after_ns.is_none() {
             self.wait_for_equal(leftovers, others)?;
         }
-        Ok(WaitingTimes::found(
-            self.plan,
-            [others, self.tally.totals()],
-        ))
+        let waits = WaitingTimes::found(self.plan, [others, self.tally.totals()]);
+        self.may_be_late = waits.longest(&self.may_be_late);
+        Ok(waits)
     }
 
     /// Waits for equal packets that were a little slower than all that were told, or so slow that chance does not
