@@ -63,20 +63,28 @@ def check_packets(captures: Sequence[Capture], facts: Sequence[FileFacts]) -> li
     return [*_check_fragments(captures, facts), *_check_short_identities(captures, facts)]
 
 
-def check_translations(left_out: tuple[int, int] | None) -> list[Diagnostic]:
-    """Say that there were more translated flows than are kept.
+def check_translations(left_out: tuple[int, int] | None, n_not_followed: int) -> list[Diagnostic]:
+    """Say that there were more translated flows than are kept, or some that could not be followed.
 
     Args:
         left_out: The packets of those beyond, and when the first was seen; None if there are none.
+        n_not_followed: Packets of which it does not show which flow they are of elsewhere.
     """
-    if left_out is None:
-        return []
-    n, from_ns = left_out
-    text = (
-        f"from {format_instant(from_ns)} on, {format_count(n)} packets were seen under other "
-        "addresses or IP IDs elsewhere, of more pairs of flows than are kept"
-    )
-    return [diagnose("translations-left-out", None, text)]
+    found = []
+    if left_out is not None:
+        n, from_ns = left_out
+        text = (
+            f"from {format_instant(from_ns)} on, {format_count(n)} packets were seen under other "
+            "addresses or IP IDs elsewhere, of more pairs of flows than are kept"
+        )
+        found.append(diagnose("translations-left-out", None, text))
+    if n_not_followed:
+        text = (
+            f"some {format_count(n_not_followed)} packets seem to have other addresses behind a "
+            "translator, but to know them there, their flows have too few packets or equal ones"
+        )
+        found.append(diagnose("translations-not-followed", None, text))
+    return found
 
 
 def _check_short_identities(

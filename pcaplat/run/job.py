@@ -303,6 +303,11 @@ class Job:
         return None if self.learned is None else self.learned.left_out
 
     @property
+    def n_not_followed(self) -> int:
+        """Packets of translated flows that cannot be told from others of them."""
+        return 0 if self.learned is None else self.learned.n_not_followed
+
+    @property
     def stamp_names(self) -> list[str | None]:
         """The in-packet stamp that a profile knows of, by file."""
         known = [*self.placing.stamp_names] if self.placing else []

@@ -191,7 +191,7 @@ class Scan:
             *self.job.warnings,
             *check_files(captures, facts, self.job.stamp_names),
             *check_packets(captures, facts),
-            *check_translations(self.job.translations_left_out),
+            *check_translations(self.job.translations_left_out, self.job.n_not_followed),
             *check_stamp_order(captures, facts),
             *check_splits(captures, self.splits),
             *self._unseen(),

@@ -20,6 +20,8 @@ pub(super) struct Learned {
     translations: Arc<Translations>,
     sessions: Vec<Session>,
     left_out: Option<LeftOut>,
+    #[pyo3(get)]
+    n_not_followed: u64,
 }
 
 impl Learned {
@@ -122,10 +124,12 @@ pub(super) fn learn(
         translations,
         sessions,
         left_out,
+        n_not_followed,
     } = interruptible(py, &progress, tell.as_ref(), job)?;
     Ok(Learned {
         translations: Arc::new(translations),
         sessions,
         left_out,
+        n_not_followed,
     })
 }

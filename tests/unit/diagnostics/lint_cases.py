@@ -192,6 +192,7 @@ CASES = {
         CLEAN.having(near=near(write=partial(pcap, snap=74))),
     ),
     "translations-left-out": Case(Translated(40, 25), Translated(40, 40)),
+    "translations-not-followed": Case(Translated(10, n_queries=5), Translated(30, n_queries=5)),
     "no-inner-timestamps": Case(
         Set({"tap-a": NEAR, "tap-b": FAR}, options={"profile": "arista-metawatch"}),
         Set({"tap-a": stamps(1), "tap-b": FAR}, options={"profile": "arista-metawatch"}).having(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tests.recovery.simulate_nat import End, Traffic, Translator, legs_of, record
+from tests.support.frames import UDP
 from tests.support.stamped_frames import metamako
 from tests.unit.diagnostics.lint_by_hand import (
     CLEAN,
@@ -152,15 +153,21 @@ def sent_by_server(packet: Packet) -> int:
 
 @dataclass(frozen=True)
 class Translated:
-    """Flows that a translator gives other ports; of so many pairs of flows all is kept."""
+    """Flows that a translator gives other ports, and queries that nobody answers, one each a flow.
+
+    Of so many pairs of flows all is kept.
+    """
 
     n_flows: int
-    most_sessions: int
+    most_sessions: int = 2**20
+    n_queries: int = 0
     options: dict[str, Any] = field(default_factory=dict)
 
     def save(self, folder: Path) -> list[str]:
         """Write the captures of both its sides."""
         packets = Traffic(n_flows=self.n_flows).packets()
+        packets += Traffic(UDP, self.n_queries, n_each=1, seed=8).packets()
+        packets.sort(key=lambda one: one[0].at_ns)
         translator = Translator(legs_of(packets, behind_one_address))
         return record(packets, [translator], offsets_ns=[0, 0]).save(folder)
 

@@ -60,6 +60,8 @@ pub struct LearnedTranslations {
     pub sessions: Vec<Session>,
     /// Of more flows than are kept.
     pub left_out: Option<LeftOut>,
+    /// Packets that seem to have passed a translator, and of which it does not show which flow they are of elsewhere.
+    pub n_not_followed: u64,
 }
 
 struct WitnessBlock {
@@ -81,6 +83,7 @@ pub fn learn(
     let left_out = sessions.left_out();
     let keeps_ip_id = sessions.renumbered.flows();
     let accepted = sessions.accepted();
+    let n_not_followed = sessions.n_not_followed(&accepted);
     let unsure = accepted.iter().flat_map(Session::unsure);
     let unexplained = sessions.renumbered.unexplained(unsure);
     let (legs, sessions) = join(accepted, &unexplained);
@@ -93,6 +96,7 @@ pub fn learn(
         ),
         sessions,
         left_out,
+        n_not_followed,
     })
 }
 

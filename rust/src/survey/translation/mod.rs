@@ -9,6 +9,7 @@
 mod gathered;
 mod join;
 mod learn;
+mod moved_flow;
 mod renumbered;
 pub mod session;
 pub mod sessions;

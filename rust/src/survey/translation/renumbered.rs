@@ -1,6 +1,6 @@
 //! Flows that keep their addresses, and whose packets get other IP identifications on the way.
 
-use super::session::ENOUGH;
+use super::session::{ENOUGH, MANY};
 use super::sessions::LeftOut;
 use super::witness::Witness;
 use crate::base::hash::fold;
@@ -9,9 +9,6 @@ use std::collections::BTreeMap;
 
 /// So many times as many packets must have another identification there as have the same.
 const MOSTLY: u32 = 3;
-
-/// Between two points where so many ways of flows are renumbered, one packet of a further one is enough.
-const MANY: usize = 20;
 
 /// Packets of one way of a flow between two points.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,6 +8,9 @@ use std::net::IpAddr;
 
 /// Distinct packets that make a mapping.
 pub(super) const ENOUGH: usize = 3;
+/// So many mappings of a translator, or ways of flows with new identifications between two points: one packet then
+/// shows a further one.
+pub(super) const MANY: usize = 20;
 /// What is evident twice is evident, one packet each way.
 const THERE_AND_BACK: usize = 2;
 /// Packets of a session that ended may be seen so long after the next one on the same ports began.
@@ -269,23 +272,20 @@ impl Session {
 
     /// Whether they overlap, or nearly.
     pub(super) fn is_beside(&self, other: &Self, side: usize) -> bool {
-        match (self.sides.get(side), other.sides.get(side)) {
-            (Some(one), Some(two)) => {
-                let from = one.first_ns.max(two.first_ns);
-                from <= one.last_ns.min(two.last_ns).saturating_add(OVERLAP_NS)
-            }
-            _ => false,
-        }
+        self.common_ns(other, side) >= -OVERLAP_NS
     }
 
     pub(super) fn overlaps(&self, other: &Self, side: usize) -> bool {
-        match (self.sides.get(side), other.sides.get(side)) {
-            (Some(one), Some(two)) => {
-                let from = one.first_ns.max(two.first_ns);
-                from.saturating_add(OVERLAP_NS) < one.last_ns.min(two.last_ns)
-            }
-            _ => false,
-        }
+        self.common_ns(other, side) > OVERLAP_NS
+    }
+
+    /// How long both were seen at one side; less than 0: so long after one of them the other was.
+    fn common_ns(&self, other: &Self, side: usize) -> i64 {
+        let (Some(one), Some(two)) = (self.sides.get(side), other.sides.get(side)) else {
+            return i64::MIN;
+        };
+        let until_ns = one.last_ns.min(two.last_ns);
+        until_ns.saturating_sub(one.first_ns.max(two.first_ns))
     }
 }
 

@@ -1,7 +1,8 @@
 //! All evidence, by flow: which sessions are there, and which of them are believed.
 
+use super::moved_flow::{AlikeFlows, MovedFlow, n_not_followed};
 use super::renumbered::Renumbered;
-use super::session::{ENOUGH, Session, is_strong};
+use super::session::{ENOUGH, MANY, Session, is_strong};
 use super::translators::Translators;
 use super::witness::Witness;
 use crate::base::hash::fold;
@@ -81,6 +82,7 @@ pub(super) struct Sessions {
     seen: HashedMap<FlowSeen>,
     /// By two points, and whether equality is no chance but for that: how often equal packets are of several sessions.
     alike: BTreeMap<([u16; 2], bool), usize>,
+    alike_flows: AlikeFlows,
     /// Per point, when it saw the first and the last of all.
     covers: HashedMap<(i64, i64)>,
 }
@@ -140,6 +142,15 @@ impl Sessions {
     pub(super) fn note_alike(&mut self, here: &Witness, there: &Witness) {
         let key = ([here.place, there.place], is_strong(here, there));
         *self.alike.entry(key).or_default() += 1;
+    }
+
+    /// The same packets here, each of them once, and those there.
+    pub(super) fn note_alike_flows<'a>(
+        &mut self,
+        here: impl Iterator<Item = &'a Witness>,
+        there: &[Witness],
+    ) {
+        self.alike_flows.note(here, there, self.most / RARELY);
     }
 
     /// One packet was this flow here and that flow there.
@@ -208,7 +219,9 @@ impl Sessions {
     /// Sessions of too few packets to be evident, unless such ones contradict others: equal packets may be two.
     fn of_translators(&self, translators: &Translators) -> Vec<Session> {
         let few = self.all.iter().filter(|session| {
-            !session.is_evident() && !session.is_shifted() && translators.explain(session)
+            !session.is_evident()
+                && !session.is_shifted()
+                && translators.explain(&MovedFlow::of(session), MANY)
         });
         let mut alike: BTreeMap<_, (Vec<&Session>, usize)> = BTreeMap::new();
         for session in few {
@@ -224,6 +237,11 @@ impl Sessions {
         let found = alike.into_values();
         let found = found.filter(|(free, n_contradict)| free.len() > n_contradict * RARELY);
         found.flat_map(|(free, _)| free).cloned().collect()
+    }
+
+    /// Packets of flows that seem translated, and are not accepted.
+    pub(super) fn n_not_followed(&self, accepted: &[Session]) -> u64 {
+        n_not_followed(&self.all, &self.alike_flows, accepted)
     }
 
     /// Whether another session has the flow of one of its sides at about the same time.
@@ -282,5 +300,147 @@ impl Sessions {
                 && other.n.saturating_mul(10) > own.n
                 && !own.is_same(other)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::{UDP, Unaddressed};
+    use crate::survey::translation::session::Addresses;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    const MS_NS: i64 = 1_000_000;
+    const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+    const PUBLIC: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+    const SERVER: (IpAddr, i32) = (IpAddr::V4(Ipv4Addr::new(203, 0, 113, 1)), 53);
+
+    /// A packet of a client's port, or behind the translator of the public address's, without an IP identification.
+    fn packet(place: u16, port: u16, content: u64, at_ms: i64) -> Witness {
+        let client = if place == 0 { CLIENT } else { PUBLIC };
+        let flow = fold(u64::from(place.min(1)), u64::from(port));
+        Witness {
+            unaddressed: Unaddressed {
+                content,
+                tuple_hash: flow,
+                ..Unaddressed::default()
+            },
+            flow,
+            pair: u64::from(place),
+            addresses: Addresses {
+                src: (client, port.into()),
+                dst: SERVER,
+                protocol: UDP,
+            },
+            place,
+            source: (place.into(), 0),
+            aligned_ns: at_ms * MS_NS,
+            t_ns: at_ms * MS_NS,
+            opens: false,
+            has_time_stamp: false,
+        }
+    }
+
+    /// The client's port and the public one are of one flow: by one packet.
+    fn note(sessions: &mut Sessions, ports: [u16; 2], at_ms: i64) {
+        let [here, there] = ports;
+        sessions.note(&packet(0, here, 1, at_ms), &packet(1, there, 1, at_ms));
+    }
+
+    /// The same by a packet each way, so that it is evident.
+    fn note_evident(sessions: &mut Sessions, places: [u16; 2], port: u16) {
+        for is_answer in [false, true] {
+            let [here, there] = places.map(|place| {
+                let mut one = packet(place, port, is_answer.into(), 0);
+                one.unaddressed.toward = is_answer;
+                one
+            });
+            sessions.note(&here, &there);
+        }
+    }
+
+    /// So many mappings that are evident, by a packet each way, and others of one packet.
+    fn translated(n_evident: u16, n_few: u16) -> Sessions {
+        let mut sessions = Sessions::of_at_most(10_000);
+        for port in 1_000..1_000 + n_evident {
+            note_evident(&mut sessions, [0, 1], port);
+        }
+        for port in 2_000..2_000 + n_few {
+            note(&mut sessions, [port, port], 0);
+        }
+        sessions
+    }
+
+    /// How many are accepted, and how many packets are not followed.
+    fn told(sessions: &Sessions) -> (usize, u64) {
+        let accepted = sessions.accepted();
+        (accepted.len(), sessions.n_not_followed(&accepted))
+    }
+
+    #[test]
+    fn behind_a_translator_of_many_flows_one_packet_shows_another() {
+        assert_eq!(told(&translated(20, 30)), (50, 0));
+        assert_eq!(told(&translated(19, 30)), (19, 30));
+        assert_eq!(told(&translated(0, 30)), (0, 0), "no translator");
+    }
+
+    #[test]
+    fn not_where_such_flows_are_several_there_at_a_time() {
+        for (n_few, apart_ms, found) in [(40, 1, (20, 42)), (41, 1, (61, 2)), (40, 3, (62, 0))] {
+            let mut sessions = translated(20, n_few);
+            note(&mut sessions, [5_000, 6_000], 0);
+            note(&mut sessions, [5_000, 6_001], apart_ms);
+            assert_eq!(told(&sessions), found, "{n_few} {apart_ms}");
+        }
+    }
+
+    #[test]
+    fn nor_where_equal_packets_are_of_several_flows() {
+        for (n_few, found) in [(20, (20, 22)), (21, (41, 2))] {
+            let mut sessions = translated(20, n_few);
+            let [here, there] =
+                [0, 1].map(|place| [5_000, 5_001].map(|port| packet(place, port, 9, 0)));
+            sessions.note_alike(&here[0], &there[0]);
+            sessions.note_alike_flows(here.iter(), &there);
+            assert_eq!(told(&sessions), found);
+        }
+    }
+
+    #[test]
+    fn equal_packets_that_are_not_followed_are_counted_once() {
+        let mut sessions = translated(1, 0);
+        let [here, there] =
+            [0, 1].map(|place| [5_000, 5_001].map(|port| packet(place, port, 9, 0)));
+        sessions.note_alike_flows(here.iter(), &there);
+        sessions.note_alike_flows(here.iter(), &there);
+        note(&mut sessions, [5_000, 5_000], 0);
+        assert_eq!(told(&sessions), (1, 4));
+    }
+
+    #[test]
+    fn a_flow_is_followed_as_long_as_it_is_the_one_that_was_told() {
+        let mut sessions = translated(1, 0);
+        note(&mut sessions, [1_000, 6_000], 1);
+        assert_eq!(told(&sessions), (1, 0), "equal by chance");
+        note(&mut sessions, [1_000, 6_001], 1_000);
+        assert_eq!(told(&sessions), (1, 1), "a new mapping");
+        note_evident(&mut sessions, [0, 2], 1_001);
+        sessions.note(&packet(0, 1_000, 1, 2_000), &packet(2, 1_000, 1, 2_000));
+        assert_eq!(told(&sessions), (2, 1), "the same farther on");
+        sessions.note(&packet(0, 1_000, 1, 3_000), &packet(2, 6_002, 1, 3_000));
+        sessions.note(&packet(0, 1_000, 1, 4_000), &packet(2, 6_003, 1, 4_000));
+        assert_eq!(told(&sessions), (2, 2), "the most of any two points");
+    }
+
+    #[test]
+    fn of_a_port_that_is_used_again_and_again_few_are_compared() {
+        let most = u16::try_from(MOST_OF_FLOW).unwrap();
+        for (n, found) in [(most + 1, (277, 0)), (most + 2, (20, 258))] {
+            let mut sessions = translated(20, 0);
+            for turn in 0..n {
+                note(&mut sessions, [5_000, 6_000 + turn], 10 * i64::from(turn));
+            }
+            assert_eq!(told(&sessions), found);
+        }
     }
 }

@@ -65,18 +65,23 @@ fn note_alike(witnesses: &mut [Witness], due: &Due, sessions: &mut Sessions) {
     let flow = |one: &Witness| one.unaddressed.tuple_hash;
     witnesses.sort_by_key(|one| (whole(one), one.place, flow(one)));
     for run in witnesses.chunk_by(|one, two| whole(one) == whole(two)) {
-        let first = run.iter().min_by_key(|one| one.aligned_ns);
-        if is_one_a_place(run) || !first.is_some_and(|one| due.has(one)) {
+        if is_one_a_place(run) || !run.iter().any(|one| due.has(one)) {
             continue;
         }
+        let first = run.iter().min_by_key(|one| one.aligned_ns);
+        let is_new = first.is_some_and(|one| due.has(one));
         let of_places: Vec<_> = run.chunk_by(|one, two| one.place == two.place).collect();
-        for (n, here) in of_places.iter().enumerate() {
-            for there in of_places.iter().skip(n + 1) {
+        for (n, all) in of_places.iter().enumerate() {
+            for others in of_places.iter().skip(n + 1) {
                 let has = |all: &[Witness], one| all.binary_search_by_key(&flow(one), flow).is_ok();
-                let are_moved = !here.iter().all(|one| has(there, one))
-                    && !there.iter().all(|one| has(here, one));
-                if let ([here, ..], [there, ..], true) = (here, there, are_moved) {
-                    sessions.note_alike(here, there);
+                let are_moved = !all.iter().all(|one| has(others, one))
+                    && !others.iter().all(|one| has(all, one));
+                if let ([here, ..], [there, ..], true) = (all, others, are_moved) {
+                    if is_new {
+                        sessions.note_alike(here, there);
+                    }
+                    let due = all.iter().filter(|one| due.has(one));
+                    sessions.note_alike_flows(due, others);
                 }
             }
         }
