@@ -79,9 +79,10 @@ def check_translations(left_out: tuple[int, int] | None, n_not_followed: int) ->
         )
         found.append(diagnose("translations-left-out", None, text))
     if n_not_followed:
+        several = f"some {format_count(n_not_followed)} packets seem"
         text = (
-            f"some {format_count(n_not_followed)} packets seem to have other addresses behind a "
-            "translator, but to know them there, their flows have too few packets or equal ones"
+            f"{'1 packet seems' if n_not_followed == 1 else several} to have other addresses "
+            "behind a translator, in flows of too few packets, or equal ones, to follow them there"
         )
         found.append(diagnose("translations-not-followed", None, text))
     return found
