@@ -6,7 +6,8 @@ addresses, translation of one direction: every figure is right, null, or warned 
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ from tests.recovery.networks.judge import (
     segments_wrong,
     wrong_in_silence,
 )
+from tests.recovery.networks.talk import talk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -200,3 +202,14 @@ def test_nothing_is_wrong_in_silence_at_any_size(
 ) -> None:
     found = merge_kind(name, n, seed, tmp_path, has_own_clocks=clocks == "own clocks")
     assert wrong_in_silence(found) == {}
+
+
+@pytest.mark.slow
+def test_addresses_that_the_survey_did_not_see_take_the_routes_of_others(tmp_path: Path) -> None:
+    kind = replace(shapes.leaves(3, 80), talk=partial(talk, n_flows=1))
+    network = kind.network(40_000, 1, has_own_clocks=False)
+    found = merge_network(network, tmp_path, ["all"], is_ordered=False)
+    assert edges_wrong(found) == set()
+    assert means_wrong(found) == {}
+    for edge, took in found.crossings.items():
+        assert abs(found.rows[edge]["n"] - len(took)) <= len(took) / 1_000

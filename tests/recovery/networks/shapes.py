@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import combinations, permutations
 
 from tests.recovery.networks.talk import Kind, Pair, host, way
 from tests.support.networks import Way, both_ways
@@ -19,6 +19,22 @@ def star(n_ports: int) -> Kind:
     )
     takes_ns = dict.fromkeys(permutations(ports, 2), 1500)
     return Kind(pairs, takes_ns, ("port0", "port1"))
+
+
+def leaves(n_leaves: int, n_hosts: int) -> Kind:
+    """A core and its leaves: any host talks to those of the other leaves, with few packets each."""
+    at_leaf = {n: f"leaf{n // n_hosts}" for n in range(n_leaves * n_hosts)}
+    pairs = tuple(
+        Pair(
+            (host(a), host(b)),
+            (way(at_leaf[a], "core", at_leaf[b]),),
+            (way(at_leaf[b], "core", at_leaf[a]),),
+        )
+        for a, b in combinations(at_leaf, 2)
+        if at_leaf[a] != at_leaf[b]
+    )
+    takes_ns = {("core", f"leaf{at}"): 3_000 + 2_000 * at for at in range(n_leaves)}
+    return Kind(pairs, both_ways(takes_ns), ("core", "leaf1"))
 
 
 def tree() -> Kind:
@@ -75,6 +91,9 @@ KINDS = {
     "star of 3": star(3).network,
     "star of 4": star(4).network,
     "star of 5": star(5).network,
+    "3 leaves of a core, 15 hosts": leaves(3, 5).network,
+    "3 leaves of a core, 60 hosts": leaves(3, 20).network,
+    "5 leaves of a core, 20 hosts": leaves(5, 4).network,
     "tree of 3 receivers": tree().network,
     "ECMP, spines seen both ways": fabric((BY_1, BY_2), (BACK_1, BACK_2)).network,
     "ECMP, spines seen one way": fabric((BY_1, BY_2), (way("b", "rb", "ra", "a"),)).network,

@@ -22,7 +22,9 @@ from pcaplat.stages.survey.path_order.routes import (
     Votes,
     is_along,
     off_path,
+    off_path_by_points,
     over,
+    partly_seen,
     turned_by_votes,
     votes,
 )
@@ -135,13 +137,10 @@ def _with_routes(
 ) -> PathOrder:
     """Give the address pairs that go against the order between some points a route of their own."""
     toward = dict(order.toward_is_forward)
-    seen_by: dict[int, set[int]] = {}
-    for pair in sorted(off_path(asked, toward, order.points)):
-        seen_by[pair] = {end for ends, one in asked.items() if pair in one.pair for end in ends}
     routes: list[list[int]] = []
     route_of: dict[int, int] = {}
-    for points in sorted({tuple(sorted(points)) for points in seen_by.values()}):
-        pairs = np.array([pair for pair, by in seen_by.items() if by == {*points}], np.int64)
+    off_path_pairs = off_path_by_points(directed, asked, toward, order.points)
+    for points, pairs in sorted(off_path_pairs.items()):
         own = {
             ends: both.at(both.are_of(pairs))
             for ends, both in directed.items()
@@ -159,7 +158,34 @@ def _with_routes(
             routes.append(route)
         route_of |= dict.fromkeys(told, number + 1)
         toward |= {pair: found.toward_is_forward[pair] for pair in told}
-    return replace(order, toward_is_forward=toward, route_of=route_of, routes=routes)
+    order = replace(order, toward_is_forward=toward, route_of=route_of, routes=routes)
+    if not route_of:
+        return order
+    order = _without_routes(order, directed, domains)
+    unsure = partly_seen(directed, asked, off_path_pairs) - route_of.keys()
+    toward = {pair: to for pair, to in order.toward_is_forward.items() if pair not in unsure}
+    return replace(order, toward_is_forward=toward)
+
+
+def _without_routes(
+    order: PathOrder, directed: Mapping[Pair, Shared], domains: Sequence[int]
+) -> PathOrder:
+    """Orient the address pairs of the path anew: those of routes hid how long packets take."""
+    off_path, toward = np.array(sorted(order.route_of), np.int64), order.toward_is_forward
+    others = {ends: both.at(~both.are_of(off_path)) for ends, both in directed.items()}
+    others = {ends: both for ends, both in others.items() if len(both)}
+    found = orient(others, {}, domains)
+    n_alike = sum(toward[pair] == is_forward for pair, is_forward in found.items())
+    is_turned = 2 * n_alike < len(found)
+    toward = toward | {pair: is_forward != is_turned for pair, is_forward in found.items()}
+    distance, n_changes, n_agreeing = _distances(others, toward)
+    return replace(
+        order,
+        toward_is_forward=toward,
+        distance_ns=order.distance_ns | distance,
+        n_changes=order.n_changes | n_changes,
+        n_agreeing=order.n_agreeing | n_agreeing,
+    )
 
 
 def _ordered(

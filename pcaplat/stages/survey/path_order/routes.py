@@ -5,7 +5,7 @@ host at each are no line: whichever order the path is written in, some pairs of 
 one segment and against it on the next. Such pairs have a route of their own.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import TypeVar
@@ -16,7 +16,7 @@ from pcaplat.model.arrays import Bools, Ints, distinct
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Shared
-from pcaplat.stages.survey.observations import Observations
+from pcaplat.stages.survey.observations import Observations, among
 
 FEWEST = 5
 """Fewer packets that go against an order may be chance."""
@@ -144,6 +144,11 @@ class Votes:
         clearly = np.maximum(DEVIATIONS * np.sqrt(self.n), MOSTLY * self.n)
         return np.asarray((self.n >= FEWEST) & (away >= clearly))
 
+    def of(self, pairs: Ints) -> "Votes":
+        """Give those of some address pairs."""
+        is_of = among(self.pair, pairs)
+        return Votes(self.pair[is_of], self.n_toward[is_of], self.n[is_of])
+
 
 def votes(both: Shared, *, is_one_clock: bool) -> Votes:
     """Ask packets that two points share which way they go, without regard to any others.
@@ -190,6 +195,91 @@ def off_path(
 ) -> set[int]:
     """Address pairs whose packets go against the order between some of the points."""
     return set(_against(asked, toward, order))
+
+
+def off_path_by_points(
+    directed: Mapping[Pair, Shared],
+    asked: Mapping[Pair, Votes],
+    toward: Mapping[int, bool],
+    order: Sequence[int],
+) -> dict[tuple[int, ...], Ints]:
+    """Address pairs whose packets go against the order, by the points that saw them.
+
+    Where few packets of each pair were seen, those of all that the same points saw tell.
+    """
+    told = np.array(sorted(off_path(asked, toward, order)), np.int64)
+    pairs, seen_by = _seen_by(directed)
+    is_told = among(pairs, told)
+    found = dict[tuple[int, ...], Ints]()
+    for number in np.unique(seen_by).tolist():
+        points = tuple(point for point in order if number >> point & 1)
+        is_here = seen_by == number
+        few = pairs[is_here & ~is_told]
+        if not _are_against(asked, points, few):
+            few = few[:0]
+        here = np.sort(np.concatenate((pairs[is_here & is_told], few)))
+        if len(here):
+            found[tuple(sorted(points))] = here
+    return found
+
+
+def partly_seen(
+    directed: Mapping[Pair, Shared], asked: Mapping[Pair, Votes], sets: Iterable[Sequence[int]]
+) -> set[int]:
+    """Address pairs that some of these points saw, too few packets to tell whether others do not.
+
+    Their packets may take the route of those that all of these points saw.
+    """
+    pairs, seen_by = _seen_by(directed)
+    whole = summed(*_all_votes(asked))
+    few = whole.pair[whole.n < DEVIATIONS**2]
+    masks = [sum(1 << point for point in points) for points in sets]
+    is_part = [(seen_by | mask == mask) & (seen_by != mask) for mask in masks]
+    is_few = among(pairs, few) | ~among(pairs, whole.pair)
+    return set(pairs[np.any(is_part, axis=0) & is_few].tolist()) if masks else set()
+
+
+def _all_votes(asked: Mapping[Pair, Votes]) -> tuple[Ints, Ints, Ints]:
+    """Address pairs, votes and their numbers, of all points."""
+    rows = [(one.pair, one.n_toward, one.n) for one in asked.values()]
+    pair, n_toward, n = (np.concatenate(column) for column in zip(*rows, strict=True))
+    return pair, n_toward, n
+
+
+def _seen_by(directed: Mapping[Pair, Shared]) -> tuple[Ints, Ints]:
+    """Address pairs, and the points that saw packets of each: a bit for each point."""
+    pairs, at = np.unique(
+        np.concatenate([both.pairs for both in directed.values()]), return_inverse=True
+    )
+    bits = [
+        np.full(len(both.pairs), 1 << a | 1 << b, np.int64) for (a, b), both in directed.items()
+    ]
+    seen_by = np.zeros(len(pairs), np.int64)
+    np.bitwise_or.at(seen_by, at, np.concatenate(bits))
+    return pairs, seen_by
+
+
+def _are_against(asked: Mapping[Pair, Votes], points: Sequence[int], pairs: Ints) -> bool:
+    """Whether packets of these pairs, each oriented as most of its own say, go against an order.
+
+    Args:
+        asked: What packets say of two points.
+        points: In the order of the path.
+        pairs: Address pairs that all of these points saw.
+    """
+    between = {ends: one.of(pairs) for ends, one in asked.items() if {*ends} <= {*points}}
+    signs = {ends: 1 if is_along(points, ends) else -1 for ends in between}
+    rows = [(one.pair, signs[ends] * one.n_toward, one.n) for ends, one in between.items()]
+    if len(points) <= 2 or not rows:  # noqa: PLR2004
+        return False
+    whole = summed(*(np.concatenate(column) for column in zip(*rows, strict=True)))
+    forward = whole.pair[whole.n_toward > 0]
+    n_of_ends = [
+        (np.where(among(pair, forward), n_toward, -n_toward).sum(), n.sum())
+        for pair, n_toward, n in rows
+    ]
+    n_toward, n = (np.array(column, np.int64) for column in zip(*n_of_ends, strict=True))
+    return bool(Votes(n, n_toward, n).against(np.ones(len(n), np.bool_)).any())
 
 
 def _against(

@@ -63,6 +63,9 @@ impl Votes {
             let is_forward = sent_forward(plan, observations).unwrap_or(is_forward);
             return Some(Direction::of(is_forward));
         }
+        if let Some(own) = own_route(plan, observations, Direction::of(is_forward)) {
+            return Some(own);
+        }
         // what fits nowhere may be of two packets, and says nothing of others
         let is_told =
             forward_ns != reverse_ns && fits(plan, observations, Direction::of(is_forward));
@@ -209,13 +212,44 @@ fn misfit_ns(plan: &Plan, observations: &[Observation], direction: Direction) ->
 
 /// Whether the first observations at each point lie as those of one packet of that direction usually do.
 fn fits(plan: &Plan, observations: &[Observation], direction: Direction) -> bool {
+    are_all_within(plan, observations, direction, |_| true)
+}
+
+/// The same, where it is known of each step how they usually do.
+fn is_known(plan: &Plan, observations: &[Observation], direction: Direction) -> bool {
+    are_all_within(plan, observations, direction, |band| !band.is_guessed())
+}
+
+fn are_all_within(
+    plan: &Plan,
+    observations: &[Observation],
+    direction: Direction,
+    is_asked: impl Fn(&Band) -> bool,
+) -> bool {
     let firsts = firsts(plan, observations, direction);
     firsts.windows(2).all(|two| match two {
-        [(up, up_ns), (down, down_ns)] => plan
-            .band(direction, *up, *down)
-            .is_some_and(|band| band.admits(down_ns.saturating_sub(*up_ns))),
+        [(up, up_ns), (down, down_ns)] => {
+            let band = plan
+                .band(direction, *up, *down)
+                .filter(|band| is_asked(band));
+            band.is_some_and(|band| band.admits(down_ns.saturating_sub(*up_ns)))
+        }
         _ => true,
     })
+}
+
+/// Where packets take several routes, the one that observations fit, and which way: of an address pair of which the
+/// survey saw nothing, others that passed the same points show it. `None` if it is the path, as it seems to be.
+fn own_route(plan: &Plan, observations: &[Observation], with_path: Direction) -> Option<Direction> {
+    if plan.routes.is_empty() || observations.len() < 3 {
+        return None;
+    }
+    let routes = 1..=u16::try_from(plan.routes.len()).unwrap_or(u16::MAX);
+    let routes = routes.filter(|route| !plan.steps_of_route.contains_key(&u64::from(*route)));
+    let of_routes = routes.flat_map(|route| [true, false].map(|way| Direction::on(route, way)));
+    let mut ways = [with_path, with_path.turned()].into_iter().chain(of_routes);
+    let found = ways.find(|way| is_known(plan, observations, *way));
+    found.filter(|way| *way != with_path)
 }
 
 /// Points and when each saw it first, were it to go in that direction, from the sender's side on.
