@@ -82,8 +82,8 @@ class UndecidedCounts:
     Attributes:
         n: Pairs.
         n_maybe_lost: Packets that may be lost, and are not counted as lost: they, or what seems to
-            continue them, may be copies.
-        n_maybe_late: Packets that are counted as lost, and may be late.
+            continue them, may be copies; or their addresses may have another way.
+        n_maybe_late: Packets that are counted as lost, and may be late or have taken another way.
         least_sum_ns: The least that they took all together, exact, but for slow ones that may be
             no pairs.
         least_n: Pairs in it.

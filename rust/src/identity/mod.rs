@@ -5,6 +5,7 @@
 //! VLANs, TTL, type of service, TCP flags, window and urgent pointer, any checksum (RFC 5474 §3.2
 //! packet content, less what virtual paths rewrite; docs/method/match.md lists the reasons).
 
+pub(crate) mod address_pair;
 mod icmp_error;
 pub mod message;
 pub mod opener;
@@ -17,6 +18,7 @@ mod unaddressed;
 
 use crate::base::hash::{Seed, fold, fold_address, two, word};
 use crate::wire::Packet;
+use address_pair::pair_of;
 use icmp_error::quoted;
 use message::Message;
 use stream_bytes::StreamBytes;
@@ -90,7 +92,7 @@ impl Identity {
         }
         Self {
             key: own(self.key),
-            pair: own(self.pair),
+            pair: address_pair::of_tenant(self.pair, tenant),
             flow: own(self.flow),
             unaddressed,
             ..*self
@@ -266,22 +268,35 @@ impl FlowKey {
             let port = |port: i32| port.wrapping_add(1).cast_unsigned();
             let (from, to) = (two(from, port(src.1)), two(to, port(dst.1)));
             let (near, far) = (from.min(to), from.max(to));
-            let pair = fold(0, near >> 32 << 32 | far >> 32);
-            return Self::between(pair, two_low(near, far), protocol, from <= to);
+            let pair = pair_of(high(near), high(far));
+            return Self::between((pair, pair), two_low(near, far), protocol, from <= to);
         }
         let toward = src <= dst;
         let (near, far) = if toward { (src, dst) } else { (dst, src) };
-        let pair = fold_address(fold_address(0, near.0), far.0);
+        let pair = pair_of(host(near.0), host(far.0));
+        let both = fold_address(fold_address(0, near.0), far.0);
         let ports = two(near.1.cast_unsigned(), far.1.cast_unsigned());
-        Self::between(pair, ports, protocol, toward)
+        Self::between((pair, both), ports, protocol, toward)
     }
 
     /// Ports take 17 bits each.
     #[inline]
-    fn between(pair: u64, ports: u64, protocol: i16, toward: bool) -> Self {
-        let flow = fold(pair, ports ^ u64::from(protocol.cast_unsigned()) << 17);
+    fn between((pair, both): (u64, u64), ports: u64, protocol: i16, toward: bool) -> Self {
+        let flow = fold(both, ports ^ u64::from(protocol.cast_unsigned()) << 17);
         Self { pair, flow, toward }
     }
+}
+
+/// An address of IPv6 in few bits.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "half of a hash")]
+fn host(address: u128) -> u32 {
+    fold_address(0, address) as u32
+}
+
+#[inline]
+fn high(number: u64) -> u32 {
+    (number >> 32) as u32
 }
 
 /// The low halves of two numbers as one.
@@ -336,7 +351,8 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8], seed: Seed) -> Ide
     let payload = unpadded(packet, payload);
     let (from, to) = stations(packet, bytes, payload);
     let kind = u64::from(packet.ether_type);
-    let pair = fold(fold(fold(0, kind), from.min(to)), from.max(to));
+    let station = |address: u64| host(u128::from(fold(kind, address)));
+    let pair = pair_of(station(from.min(to)), station(from.max(to)));
     Identity {
         key: fold(seed.digest(payload), kind),
         pair,

@@ -7,6 +7,7 @@ use crate::matching::counts::Keep;
 use crate::matching::late::Leftover;
 use crate::matching::loss::End;
 use crate::matching::loss::lost_packets::ToldBy;
+use crate::matching::loss::pair_segments::DirectedPair;
 use crate::matching::observation::Observation;
 use crate::plan::Direction;
 use serde::{Deserialize, Serialize};
@@ -217,6 +218,8 @@ const ENDED_VALUES: usize = 11;
 const NO_POINT: u16 = u16::MAX;
 const NO_FLOW: i64 = 0;
 /// Above the first point and the block.
+const TOWARD_BIT: u32 = 45;
+const GUESSED_BIT: u32 = 46;
 const ROUTE_BIT: u32 = 47;
 /// Points that a branch may lead to, and one for none.
 const BRANCH_MASK: i64 = (1 << 12) - 1;
@@ -249,8 +252,10 @@ impl Ended {
         let (first, last) = (self.first, self.last);
         let block = i64::try_from(end.block).unwrap_or(0) << 16
             | i64::from(self.first_point)
+            | i64::from(end.way.toward) << TOWARD_BIT
+            | i64::from(end.is_guessed) << GUESSED_BIT
             | i64::from(end.direction.route()) << ROUTE_BIT;
-        let pair = end.pair.cast_signed();
+        let pair = end.way.pair.cast_signed();
         let flow = end.flow.map_or(NO_FLOW, u64::cast_signed);
         let [low, high] = halves(end.waited_for);
         let told_by = self.told_by as i64;
@@ -267,7 +272,11 @@ impl Ended {
         let known = |shift: u32| Some(point(shift)).filter(|point| *point != NO_POINT);
         let is_so = |bit: u32| where_seen >> (48 + bit) & 1 == 1;
         let end = End {
-            pair: pair.cast_unsigned(),
+            way: DirectedPair {
+                pair: pair.cast_unsigned(),
+                toward: block >> TOWARD_BIT & 1 == 1,
+            },
+            is_guessed: block >> GUESSED_BIT & 1 == 1,
             flow: Some(flow.cast_unsigned()).filter(|_| flow != NO_FLOW),
             from: known(16),
             point: point(0),
@@ -278,7 +287,7 @@ impl Ended {
             branch: u16::try_from((where_seen >> 51) & BRANCH_MASK)
                 .ok()
                 .and_then(|one| one.checked_sub(1)),
-            block: usize::try_from((block & ((1 << ROUTE_BIT) - 1)) >> 16).unwrap_or(0),
+            block: usize::try_from((block & ((1 << TOWARD_BIT) - 1)) >> 16).unwrap_or(0),
             waited_for: high << 64 | low,
         };
         Self {

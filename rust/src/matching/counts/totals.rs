@@ -234,6 +234,11 @@ impl Totals {
     /// Adds the losses of all partitions.
     pub(crate) fn add_losses(&mut self, allocated: Allocated) {
         self.missed = allocated.points;
+        let maybe = allocated.maybe.iter().flatten();
+        for (total, [more, fewer]) in self.links.iter_mut().flatten().zip(maybe) {
+            total.undecided.n_maybe_lost += more;
+            total.undecided.n_maybe_late += fewer;
+        }
         for (total, loss) in self
             .links
             .iter_mut()

@@ -14,6 +14,7 @@ use crate::matching::late::outcomes::Renamed;
 use crate::matching::late::sorted_runs::SameKey;
 use crate::matching::late::verdict::{Kinship, Surveyed, is_alone, joints, relatives};
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
+use crate::matching::loss::Losses;
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::outcome::Status;
 use crate::matching::partition::PartitionResult;
@@ -275,14 +276,23 @@ impl LateJoin<'_> {
                     }
                 }
                 if let Some(packet) = whole(packet) {
-                    let end = all
-                        .losses
-                        .note_end((self.plan, &self.at.topology), &packet, waits);
-                    self.tally.keep_end(end.as_ref(), &packet);
+                    self.note_end(&mut all.losses, &packet, waits);
                 }
             }
             Ok(())
         })
+    }
+
+    /// Books what was not seen of a packet farther on: either way, where its direction is open.
+    fn note_end(&mut self, losses: &mut Losses, packet: &Leftover, waits: &WaitingTimes) {
+        losses.note_part(&packet.first);
+        let turned = packet
+            .is_guessed(self.plan)
+            .then(|| packet.turned(self.plan));
+        for packet in [Some(*packet), turned].iter().flatten() {
+            let end = losses.note_end((self.plan, &self.at.topology), packet, waits);
+            self.tally.keep_end(end.as_ref(), packet);
+        }
     }
 
     /// Leftovers of one packet ID as packets, each of one part or more. What came within the waiting

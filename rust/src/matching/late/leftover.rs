@@ -8,7 +8,7 @@ use crate::matching::loss::lost_packets::ToldBy;
 use crate::matching::observation::{FrameId, Observation};
 use crate::matching::resolve::copies::Folded;
 use crate::matching::streams::Lost;
-use crate::plan::Direction;
+use crate::plan::{Direction, Plan};
 
 /// Numbers that a leftover is written as.
 pub(crate) const N_VALUES: usize = 19;
@@ -23,6 +23,10 @@ const MOST_COPIES: u8 = 15;
 
 /// A trajectory of which another part may be found, or lost.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each may be so without the others"
+)]
 pub(crate) struct Leftover {
     /// Its first observation and its last: the same if there is one.
     pub(crate) first: Observation,
@@ -32,6 +36,8 @@ pub(crate) struct Leftover {
     pub(crate) direction: Direction,
     /// What was not seen after its last observation, if anything of it may be lost.
     pub(crate) lost: Option<Lost>,
+    /// Nothing leads on from its only observation, but if it went in the opposite direction.
+    pub(crate) is_lost_if_turned: bool,
     /// It, or bytes of it, entered the whole path in another packet.
     pub(crate) entered_in_another: bool,
     /// Of a packet with several receivers: the point that it did not come to.
@@ -70,6 +76,7 @@ impl Leftover {
             from: before.map(|observation| observation.point),
             direction,
             lost: lost.filter(|_| may_be_lost(end)),
+            is_lost_if_turned: false,
             entered_in_another,
             branch: None,
             n_copies: [0; 2],
@@ -106,6 +113,30 @@ impl Leftover {
 
     pub(crate) fn is_single(&self) -> bool {
         self.from.is_none()
+    }
+
+    /// Whether its only observation says nothing of its direction, nor do others of its addresses.
+    pub(crate) fn is_guessed(&self, plan: &Plan) -> bool {
+        let one = &self.first;
+        self.is_single() && plan.direction_of(one.pair, one.toward).is_none()
+    }
+
+    /// The same in the opposite direction.
+    pub(crate) fn turned(&self, plan: &Plan) -> Self {
+        let direction = self.direction.turned();
+        let turned = |one: &Observation| Observation {
+            aligned_ns: plan.aligned_ns(direction, one.point, one.t_ns),
+            ..*one
+        };
+        Self {
+            first: turned(&self.first),
+            last: turned(&self.last),
+            direction,
+            lost: self
+                .lost
+                .or(self.is_lost_if_turned.then(|| Lost::whole(&self.last))),
+            ..*self
+        }
     }
 
     /// Its flow, one way.
@@ -162,6 +193,7 @@ impl Leftover {
             lost.ends[0] > 0,
             lost.ends[1] > 0,
             self.told_by == ToldBy::EqualPackets,
+            self.is_lost_if_turned,
         ];
         let packed = |flags: i64, flag: &bool| flags << 1 | i64::from(*flag);
         flags.iter().rev().fold(0, packed)
@@ -184,7 +216,6 @@ impl Leftover {
         let first = [aligned_ns, t_ns, frame, evidence, range, packet_id];
         let is_set = |bit: u32| told >> bit & 1 == 1;
         let point = |at: u32| u16::try_from(places >> (16 * at) & 0xffff).unwrap_or(NO_POINT);
-        let n_copies = |at: u32| u8::try_from(places >> (48 + 4 * at) & 0xf).unwrap_or(0);
         let observation = |point: u16, values: [&i64; 6]| Observation {
             key: key.cast_unsigned(),
             flow: flow.cast_unsigned(),
@@ -200,14 +231,20 @@ impl Leftover {
             from: known(point(0)),
             direction: Direction::on(u16::try_from(way >> 16).unwrap_or(0), !is_set(2)),
             branch: u16::try_from(way & 0xffff).ok().and_then(known),
-            n_copies: [n_copies(0), n_copies(1)],
+            n_copies: [0, 1].map(|end| n_copies(*places, end)),
             lost: is_set(6).then(|| lost_of(*told)),
+            is_lost_if_turned: is_set(11),
             entered_in_another: is_set(3),
             is_joinable: is_set(4),
             is_shared: is_set(5),
             told_by: ToldBy::of(i64::from(is_set(10))),
         }
     }
+}
+
+/// Copies of the first end, or of the last.
+fn n_copies(places: i64, end: u32) -> u8 {
+    u8::try_from(places >> (48 + 4 * end) & 0xf).unwrap_or(0)
 }
 
 /// What is written of one end alone.

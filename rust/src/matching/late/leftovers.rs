@@ -85,6 +85,7 @@ impl Leftovers {
             return false;
         };
         let mut left = left.with_copies(folded);
+        left.is_lost_if_turned = !may_go_on && left.is_single() && left.lost.is_some();
         left.lost = left.lost.filter(|_| may_go_on);
         let is_open = fate.lost.is_some_and(|lost| lost.packets > 0);
         let is_directed = observations.iter().all(|one| one.directed);

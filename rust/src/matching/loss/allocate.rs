@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) struct Allocated {
     /// Per link and direction.
     pub(crate) links: Vec<[LinkLoss; 2]>,
+    /// The same: packets that may be lost in addition, and of those that are, the ones that may not be.
+    pub(crate) maybe: Vec<[[u64; 2]; 2]>,
     /// Per point and direction.
     pub(crate) points: Vec<[Missed; 2]>,
     /// Per point: of what ended while its mirror was losing frames, the share that counts as lost.
@@ -41,38 +43,50 @@ pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Al
     let mut seen_at_both: HashMap<(u16, u16, usize), Lost> = HashMap::new();
     let mut gaps = Gaps::new(plan);
     let mut ended: Vec<_> = losses.ended.iter().collect();
-    ended.sort_unstable_by_key(|(end, _)| (end.block, end.pair, end.point, end.from, end.flow));
+    ended.sort_unstable_by_key(|(end, _)| {
+        let from = (end.point, end.from, end.direction);
+        (end.block, end.way, from, end.flow)
+    });
+    let mut maybe = vec![[[0; 2]; 2]; plan.links.len()];
     for (end, all) in ended {
         let crossed = losses.crossed_of(&books.topology, end);
         let ways = books.where_lost(end, crossed);
+        for (crossing, of) in books.where_maybe_lost(losses, end, &ways) {
+            if let Some([more, fewer]) = at(&mut maybe, crossing) {
+                let n = if of == Maybe::More { more } else { fewer };
+                *n += all.packets;
+            }
+        }
         let lost = gaps.past(end.unmirrored.filter(|_| !ways.is_empty()), *all);
         for either in ways {
             let total = gathered.entry(either).or_default();
             total.add(lost, end.block);
         }
-        if let Some(from) = end.from {
-            let crossing = books.topology.between(from, end.point);
-            let side = crossing.map_or(end.direction.index(), |one| one.side);
-            seen_at_both
-                .entry((from, end.point, side))
-                .or_default()
-                .add(lost);
+        if let Some(step) = books.last_step(end) {
+            seen_at_both.entry(step).or_default().add(lost);
         }
     }
-    let mut links: Vec<[LinkLoss; 2]> = vec![Default::default(); plan.links.len()];
-    for (either, loss) in gathered {
-        for (LinkCrossing { link, side }, loss) in books.divided(&either, &loss) {
-            if let Some(total) = links.get_mut(link).and_then(|both| both.get_mut(side)) {
-                total.join(&loss);
-            }
-        }
-    }
+    let mut links = books.of_links(gathered);
     books.take_missed(&mut links, &seen_at_both);
     Allocated {
         links,
+        maybe,
         points,
         past_gaps_frac: gaps.past_frac(),
     }
+}
+
+/// More packets may be lost than count so, or fewer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maybe {
+    More,
+    Fewer,
+}
+
+/// What is known of a link in one direction.
+pub(super) fn at<T>(links: &mut [[T; 2]], crossing: LinkCrossing) -> Option<&mut T> {
+    let of_link = links.get_mut(crossing.link);
+    of_link.and_then(|both| both.get_mut(crossing.side))
 }
 
 /// What mirrors lost by their own numbers: as many packets, whichever they were, are no loss of the
@@ -131,6 +145,27 @@ impl<'a> Allocation<'a> {
         }
     }
 
+    /// The last two points that saw them, and in which direction they were passed.
+    fn last_step(&self, end: &End) -> Option<(u16, u16, usize)> {
+        let from = end.from?;
+        let crossing = self.topology.between(from, end.point);
+        let side = crossing.map_or(end.direction.index(), |one| one.side);
+        Some((from, end.point, side))
+    }
+
+    /// What was lost on either of several, divided.
+    fn of_links(&self, gathered: BTreeMap<Candidates, LinkLoss>) -> Vec<[LinkLoss; 2]> {
+        let mut links = vec![Default::default(); self.plan.links.len()];
+        for (either, loss) in gathered {
+            for (crossing, loss) in self.divided(&either, &loss) {
+                if let Some(total) = at::<LinkLoss>(&mut links, crossing) {
+                    total.join(&loss);
+                }
+            }
+        }
+        links
+    }
+
     /// Takes off the segments what was lost farther on. Of the whole path's end nobody knows what it
     /// missed.
     fn take_missed(
@@ -187,6 +222,27 @@ impl<'a> Allocation<'a> {
             found.push(Candidates::Whole(whole, end.direction, last));
         }
         found
+    }
+
+    /// Segments, or the whole path, that may have lost them, where it does not show that they were to go on; or that
+    /// count as having lost them, and may not have.
+    fn where_maybe_lost(
+        &self,
+        losses: &Losses,
+        end: &End,
+        lost: &[Candidates],
+    ) -> Vec<(LinkCrossing, Maybe)> {
+        let links = |either: Candidates| match either {
+            Candidates::Of(segments) => segments,
+            Candidates::Whole(whole, ..) => vec![whole],
+        };
+        let crossed = losses.maybe_crossed_of(&self.topology, end);
+        let more = self.where_lost(end, crossed).into_iter().flat_map(links);
+        let more = more.map(|one| (one, Maybe::More));
+        let is_doubtful = !lost.is_empty() && losses.is_by_receiver(&self.topology, end);
+        let fewer = lost.iter().filter(|_| is_doubtful).cloned();
+        let fewer = fewer.flat_map(links).map(|one| (one, Maybe::Fewer));
+        more.chain(fewer).collect()
     }
 
     /// Divides what was lost on either as what came through them is.

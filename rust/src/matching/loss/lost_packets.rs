@@ -9,7 +9,7 @@ use crate::base::spill::{Spill, numbers};
 use crate::matching::counts::segment_rows::{Ended, SegmentRowFiles, points};
 use crate::matching::late::sorted_runs::SortedRuns;
 use crate::matching::loss::Losses;
-use crate::matching::loss::allocate::{Allocated, Allocation, Candidates};
+use crate::matching::loss::allocate::{Allocated, Allocation, Candidates, at};
 use crate::matching::observation::FrameId;
 use crate::plan::{Direction, LinkCrossing, Plan};
 use std::collections::BTreeMap;
@@ -214,11 +214,6 @@ impl<'a> LostPackets<'a> {
         let share = gap.and_then(|point| self.allocated.past_gaps_frac.get(point));
         share.copied().unwrap_or(1.0)
     }
-}
-
-fn at<T>(links: &mut [[T; 2]], crossing: LinkCrossing) -> Option<&mut T> {
-    let of_link = links.get_mut(crossing.link);
-    of_link.and_then(|both| both.get_mut(crossing.side))
 }
 
 fn n_lost(allocated: &Allocated, crossing: LinkCrossing) -> f64 {

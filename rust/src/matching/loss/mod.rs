@@ -1,6 +1,7 @@
 //! Losses: where packets were last seen, of address pairs that go farther otherwise.
 
 pub(crate) mod allocate;
+pub(crate) mod host_segments;
 pub(crate) mod loss_rows;
 pub(crate) mod lost_packets;
 pub mod missed;
@@ -11,19 +12,22 @@ mod testing;
 pub(crate) mod unmirrored;
 
 use crate::matching::late::{Leftover, WaitingTimes};
+use crate::matching::loss::host_segments::HostSegments;
 use crate::matching::loss::missed::Misses;
-use crate::matching::loss::pair_segments::PairSegments;
+use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
 use crate::matching::loss::unmirrored::unmirrored_at;
 use crate::matching::observation::Observation;
 use crate::matching::streams::Lost;
 use crate::plan::{Direction, LinkCrossing, Plan, Topology};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Where packets of an address pair ended before their path did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct End {
-    pub(crate) pair: u64,
+    pub(crate) way: DirectedPair,
+    /// Nothing but where others of their addresses go says that they went in this direction.
+    pub(crate) is_guessed: bool,
     /// Where the path forks: their flow, one way. Of several ways it mostly takes one.
     pub(crate) flow: Option<u64>,
     /// The point before the last one that saw them.
@@ -73,7 +77,8 @@ impl End {
         // where nothing leads on, it has arrived, at whichever end of the path
         let may_be_lost = onward().next().is_some() && (waited_for != 0 || had_entered);
         may_be_lost.then_some(Self {
-            pair: last.pair,
+            way: DirectedPair::of(last),
+            is_guessed: left.is_guessed(plan),
             flow: flow_of(topology, last),
             from: left.from,
             point: last.point,
@@ -124,6 +129,11 @@ pub(crate) struct Losses {
     pub(crate) crossed_by_flow: PairSegments,
     pub(crate) ended: HashMap<End, Lost>,
     pub(crate) misses: Misses,
+    /// Ways of packets that did not pass the whole path.
+    began: HashSet<DirectedPair>,
+    /// Known when all is noted.
+    #[serde(skip)]
+    hosts: HostSegments,
 }
 
 impl Losses {
@@ -164,26 +174,57 @@ impl Losses {
         crossed: u128,
     ) {
         if let Some(last) = observations.last() {
-            self.crossed.add(last.pair, crossed);
+            self.crossed.add(DirectedPair::of(last), crossed);
             if let Some(flow) = flow_of(topology, last) {
-                self.crossed_by_flow.add(flow, crossed);
+                let way = DirectedPair {
+                    pair: flow,
+                    toward: last.toward,
+                };
+                self.crossed_by_flow.add(way, crossed);
             }
         }
     }
 
     /// The segments that packets like those that ended crossed: where they ended, those of their flow,
-    /// if it crossed any from there.
+    /// if it crossed any from there; or else those of other packets of their hosts.
     pub(crate) fn crossed_of(&self, topology: &Topology, end: &End) -> u128 {
-        let of_pair = self.crossed.of(end.pair);
+        let own = self.crossed.of_way(end.way);
+        let back = || self.crossed.of_way(end.way.back());
+        // of a direction that is guessed, the way that packets themselves went tells
+        let of_pair = if end.is_guessed { own } else { own | back() };
         let of_flow = end.flow.map_or(0, |flow| self.crossed_by_flow.of(flow));
-        let along = topology.along(end.direction);
-        let onward = along.onward(end.point);
-        let onward = onward.filter_map(|down| topology.between(end.point, down));
-        let onward = onward.fold(0, |all, one| all | one.bit());
+        let onward = onward_bits(topology, end);
         match of_pair & of_flow & onward {
+            0 if of_pair & onward == 0 => of_pair | self.hosts.crossed(end, onward, back()),
             0 => of_pair,
             taken => of_pair & !onward | taken,
         }
+    }
+
+    /// Where nothing says that they were to go on: the segments that they may have been to cross.
+    pub(crate) fn maybe_crossed_of(&self, topology: &Topology, end: &End) -> u128 {
+        if self.crossed_of(topology, end) & onward_bits(topology, end) == 0 {
+            self.hosts.maybe_crossed(end)
+        } else {
+            0
+        }
+    }
+
+    /// Asks what hosts say of address pairs of which nothing crossed a segment behind the point that saw them.
+    pub(crate) fn ask_hosts(&mut self, topology: &Topology) {
+        self.hosts = HostSegments::of(topology, self);
+    }
+
+    /// Whether nothing but what is sent to their receiver says that they were to go on.
+    pub(crate) fn is_by_receiver(&self, topology: &Topology, end: &End) -> bool {
+        let onward = onward_bits(topology, end);
+        let own = self.crossed.of(end.way.pair) & onward;
+        own == 0 && self.hosts.to_receiver(end) & onward != 0
+    }
+
+    /// Notes a packet that did not pass the whole path.
+    pub(crate) fn note_part(&mut self, one: &Observation) {
+        self.began.insert(DirectedPair::of(one));
     }
 
     /// Notes what was not seen after a packet's last observation. Returns where that was, if it was
@@ -208,7 +249,15 @@ impl Losses {
             self.ended.entry(end).or_default().add(lost);
         }
         self.misses.merge(other.misses);
+        self.began.extend(other.began);
     }
+}
+
+/// The segments that lead on from where packets ended.
+fn onward_bits(topology: &Topology, end: &End) -> u128 {
+    let onward = topology.along(end.direction).onward(end.point);
+    let onward = onward.filter_map(|down| topology.between(end.point, down));
+    onward.fold(0, |all, one| all | one.bit())
 }
 
 /// The flow of a packet, one way, where packets of two addresses may take several ways.

@@ -1,34 +1,73 @@
-//! Which segments packets of each address pair crossed. Pairs may be many, and are remembered to the
+//! Which segments packets of each address pair crossed, each way. Pairs may be many, and are remembered to the
 //! end; the sets of segments that they cross are few.
 
 use crate::base::hashed::HashedMap;
+use crate::matching::observation::Observation;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
+/// An address pair, one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct DirectedPair {
+    pub(crate) pair: u64,
+    /// Its packets are from the smaller address.
+    pub(crate) toward: bool,
+}
+
+impl DirectedPair {
+    pub(crate) fn of(observation: &Observation) -> Self {
+        Self {
+            pair: observation.pair,
+            toward: observation.toward,
+        }
+    }
+
+    /// The opposite one.
+    pub(crate) fn back(self) -> Self {
+        Self {
+            toward: !self.toward,
+            ..self
+        }
+    }
+}
+
 /// Of every address pair the segments that its packets crossed, by [`crate::matching::loss::link_bit`].
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PairSegments {
+    /// The first is empty.
     sets: Vec<u128>,
     number_of: HashMap<u128, u32>,
-    /// The number of the pair's set.
-    of_pair: HashedMap<u32>,
+    /// The numbers of the sets of a pair: of packets from the greater address, and from the smaller one.
+    of_pair: HashedMap<[u32; 2]>,
     /// What other partitions saw: joined, the maps would take twice their memory.
     others: Vec<Self>,
+}
+
+impl Default for PairSegments {
+    fn default() -> Self {
+        Self {
+            sets: vec![0],
+            number_of: HashMap::from([(0, 0)]),
+            of_pair: HashedMap::default(),
+            others: Vec::new(),
+        }
+    }
 }
 
 impl PairSegments {
     /// Notes segments that a packet of a pair crossed.
     #[inline]
-    pub(crate) fn add(&mut self, pair: u64, segments: u128) {
+    pub(crate) fn add(&mut self, DirectedPair { pair, toward }: DirectedPair, segments: u128) {
         if segments == 0 {
             return;
         }
-        let known = self.of_pair.get(&pair);
-        let before = known.and_then(|set| self.sets.get(*set as usize));
-        let all = before.copied().unwrap_or(0) | segments;
-        if before != Some(&all) {
-            let number = self.number(all);
-            self.of_pair.insert(pair, number);
+        let mut ways = self.of_pair.get(&pair).copied().unwrap_or_default();
+        if let Some(set) = ways.get_mut(usize::from(toward)) {
+            let before = self.sets.get(*set as usize).copied().unwrap_or(0);
+            if before | segments != before {
+                *set = self.number(before | segments);
+                self.of_pair.insert(pair, ways);
+            }
         }
     }
 
@@ -41,16 +80,46 @@ impl PairSegments {
         number
     }
 
-    /// The segments that packets of a pair crossed; 0 if none did.
+    /// The segments that packets of a pair crossed, either way; 0 if none did.
     pub(crate) fn of(&self, pair: u64) -> u128 {
-        let own = self.of_pair.get(&pair);
-        let own = own.and_then(|set| self.sets.get(*set as usize)).copied();
-        let others = self.others.iter().map(|other| other.of(pair));
-        others.fold(own.unwrap_or(0), |all, one| all | one)
+        [false, true]
+            .map(|toward| self.of_way(DirectedPair { pair, toward }))
+            .into_iter()
+            .fold(0, |all, one| all | one)
+    }
+
+    /// Those that its packets of one way crossed.
+    pub(crate) fn of_way(&self, way: DirectedPair) -> u128 {
+        let sets = self.of_pair.get(&way.pair).copied();
+        let [away, toward] = self.ways(sets.unwrap_or_default());
+        let own = if way.toward { toward } else { away };
+        let others = self.others.iter().map(|other| other.of_way(way));
+        others.fold(own, |all, one| all | one)
+    }
+
+    fn ways(&self, sets: [u32; 2]) -> [u128; 2] {
+        sets.map(|set| self.sets.get(set as usize).copied().unwrap_or(0))
+    }
+
+    /// All ways with what packets of them crossed; those of several partitions several times.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (DirectedPair, u128)> {
+        let parts = std::iter::once(self).chain(&self.others);
+        let pairs = parts.flat_map(|part| part.of_pair.iter().map(move |one| (part, one)));
+        pairs.flat_map(|(part, (pair, sets))| {
+            let [away, toward] = part.ways(*sets);
+            [(false, away), (true, toward)].map(|(toward, crossed)| {
+                let way = DirectedPair {
+                    pair: *pair,
+                    toward,
+                };
+                (way, crossed)
+            })
+        })
     }
 
     /// Adds what another partition saw.
-    pub(crate) fn join(&mut self, other: Self) {
+    pub(crate) fn join(&mut self, mut other: Self) {
+        self.others.append(&mut other.others);
         self.others.push(other);
     }
 
@@ -64,9 +133,10 @@ impl PairSegments {
 impl FromIterator<(u64, u128)> for PairSegments {
     fn from_iter<T: IntoIterator<Item = (u64, u128)>>(pairs: T) -> Self {
         let mut crossed = Self::default();
-        pairs
-            .into_iter()
-            .for_each(|(pair, all)| crossed.add(pair, all));
+        pairs.into_iter().for_each(|(pair, all)| {
+            let way = DirectedPair { pair, toward: true };
+            crossed.add(way, all);
+        });
         crossed
     }
 }
@@ -90,7 +160,7 @@ mod tests {
         let crossed: PairSegments = both.collect();
         assert_eq!(
             (crossed.n_pairs(), crossed.sets),
-            (10_000, vec![0b01, 0b11])
+            (10_000, vec![0, 0b01, 0b11])
         );
     }
 }

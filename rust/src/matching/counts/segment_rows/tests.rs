@@ -57,7 +57,11 @@ fn ends_come_back_from_their_file() {
     let folder = std::env::temp_dir().join(format!("crossings-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let end = |number: u64| End {
-        pair: u64::MAX - number,
+        is_guessed: number % 3 == 1,
+        way: DirectedPair {
+            pair: u64::MAX - number,
+            toward: number % 2 == 1,
+        },
         flow: (number > 0).then_some(number),
         from: (number.is_multiple_of(2)).then_some(7),
         point: 3,

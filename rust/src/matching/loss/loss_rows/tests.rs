@@ -2,6 +2,7 @@ use super::*;
 use crate::matching::loss::End;
 use crate::matching::loss::allocate::allocate;
 use crate::matching::loss::lost_packets::ToldBy;
+use crate::matching::loss::pair_segments::DirectedPair;
 use crate::matching::loss::testing::Noted;
 use crate::matching::testing::{fork, path};
 use crate::plan::LinkCrossing;
@@ -107,7 +108,11 @@ fn a_loss_before_a_fork_is_on_each_branch_by_its_share() {
 fn what_entered_in_another_packet_has_the_time_of_its_entry() {
     let one = |first_point| Ended {
         end: End {
-            pair: 1,
+            way: DirectedPair {
+                pair: 1,
+                toward: true,
+            },
+            is_guessed: false,
             flow: None,
             from: None,
             point: 2,

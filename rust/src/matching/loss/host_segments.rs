@@ -1,0 +1,277 @@
+//! Which segments packets to a host cross, or from it, whoever they are exchanged with: of an address pair none of
+//! whose packets was seen farther on, this says that they were to come there.
+
+use crate::identity::address_pair::hosts_of;
+use crate::matching::loss::pair_segments::DirectedPair;
+use crate::matching::loss::{End, Losses, onward_bits};
+use crate::plan::{Direction, Topology};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// If more than one of so many is not seen behind a point, there is another way from there.
+const RARELY: u64 = 4;
+/// Packets of a pair, one way, that may all be lost. Of more one would have come.
+const FEW: u64 = 2;
+
+/// An address, and whether packets are sent to it.
+type Host = (u32, bool);
+/// A way, a point that saw packets of it, and the direction that they went in from there.
+type Onward = (DirectedPair, u16, Direction);
+
+/// The same segments in the opposite direction.
+fn turned(crossed: u128) -> u128 {
+    const FORWARD_MASK: u128 = u128::MAX / 3;
+    (crossed & FORWARD_MASK) << 1 | crossed >> 1 & FORWARD_MASK
+}
+
+/// Sender and receiver.
+fn hosts(way: DirectedPair) -> [Host; 2] {
+    let [from, to] = hosts_of(way.pair, way.toward);
+    [(from, false), (to, true)]
+}
+
+/// What is known of the hosts of address pairs that ended before their path did.
+#[derive(Debug, Default)]
+pub(crate) struct HostSegments {
+    /// By segment and direction, how many ways crossed it.
+    crossed: HashMap<Host, BTreeMap<u32, u64>>,
+    /// How many were not seen farther on.
+    ended: HashMap<(Host, u16, Direction), u64>,
+    /// Those that ended and go elsewhere from there.
+    elsewhere: HashSet<Onward>,
+}
+
+impl HostSegments {
+    /// When all is noted that crossed segments, and that ended.
+    pub(super) fn of(topology: &Topology, losses: &Losses) -> Self {
+        let mut found = Self::default();
+        for ((way, point, direction), (n, is_answered)) in found.uncrossed(topology, losses) {
+            for host in hosts(way) {
+                *found.ended.entry((host, point, direction)).or_default() += 1;
+                found.crossed.entry(host).or_default();
+            }
+            if n > FEW || is_answered {
+                found.elsewhere.insert((way, point, direction));
+            }
+        }
+        found.count_crossed(losses);
+        found
+    }
+
+    /// How many packets ended of each way of which nothing crossed a segment from there, and whether packets of the
+    /// opposite way were seen that do not come from there.
+    fn uncrossed(&mut self, topology: &Topology, losses: &Losses) -> BTreeMap<Onward, (u64, bool)> {
+        let mut found: BTreeMap<Onward, (u64, bool)> = BTreeMap::new();
+        for (end, lost) in &losses.ended {
+            let key = (end.way, end.point, end.direction);
+            let onward = onward_bits(topology, end);
+            let back = losses.crossed.of_way(end.way.back());
+            if end.is_guessed && back & onward != 0 {
+                // the opposite packets go there
+                self.elsewhere.insert(key);
+            } else if (back | losses.crossed.of_way(end.way)) & onward == 0 {
+                let is_answered = losses.began.contains(&end.way.back());
+                let (n, is_elsewhere) = found.entry(key).or_default();
+                *n += lost.packets;
+                *is_elsewhere |= is_answered && turned(back) & onward == 0;
+            }
+        }
+        found
+    }
+
+    /// Counts the ways of these hosts that crossed segments.
+    fn count_crossed(&mut self, losses: &Losses) {
+        let mut of_way: HashMap<DirectedPair, u128> = HashMap::new();
+        let is_asked = |way| {
+            hosts(way)
+                .iter()
+                .any(|host| self.crossed.contains_key(host))
+        };
+        let all = losses.crossed.all();
+        for (way, crossed) in all.filter(|(way, crossed)| *crossed != 0 && is_asked(*way)) {
+            *of_way.entry(way).or_default() |= crossed;
+        }
+        for (way, crossed) in of_way {
+            for host in hosts(way) {
+                if let Some(n_of_bit) = self.crossed.get_mut(&host) {
+                    for bit in (0..u128::BITS).filter(|bit| crossed >> bit & 1 == 1) {
+                        *n_of_bit.entry(bit).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The segments that nearly all others of one of their hosts crossed that were to go where these went; `back` are
+    /// those that packets of the opposite way crossed.
+    pub(super) fn crossed(&self, end: &End, onward: u128, back: u128) -> u128 {
+        let [from, _] = hosts(end.way);
+        let (received, is_answer) = (self.to_receiver(end), turned(back) & onward);
+        // what one host sends may take any of several ways, but for answers to what came one of them
+        let sent = self.crossed_by_many(from, end, (RARELY - 1) * self.n_ended(from, end));
+        match (received & onward, sent & is_answer) {
+            (1.., _) => received,
+            (0, way) if way.is_power_of_two() => sent,
+            _ => 0,
+        }
+    }
+
+    /// The same by what is sent to their receiver alone. Another way that few packets take would look the same.
+    pub(super) fn to_receiver(&self, end: &End) -> u128 {
+        let [_, to] = hosts(end.way);
+        self.crossed_by_many(to, end, (RARELY - 1) * self.n_ended(to, end))
+    }
+
+    /// Those that they may have been to cross: packets to one address mostly have one way, those from it often have not.
+    pub(super) fn maybe_crossed(&self, end: &End) -> u128 {
+        let [from, to] = hosts(end.way);
+        let sent = self.crossed_by_many(from, end, self.n_ended(from, end));
+        sent | self.crossed_by_many(to, end, 1)
+    }
+
+    /// How many ways of a host were not seen behind the point where these ended.
+    fn n_ended(&self, host: Host, end: &End) -> u64 {
+        let key = (host, end.point, end.direction);
+        self.ended.get(&key).copied().unwrap_or(0)
+    }
+
+    /// Segments that so many ways of a host crossed, if these do not go elsewhere.
+    fn crossed_by_many(&self, host: Host, end: &End, least: u64) -> u128 {
+        let key = (end.way, end.point, end.direction);
+        if self.elsewhere.contains(&key) {
+            return 0;
+        }
+        let crossed = self.crossed.get(&host).into_iter().flatten();
+        let crossed = crossed.filter(|(_, n)| **n >= least.max(1));
+        crossed.fold(0, |all, (bit, _)| all | 1 << bit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::address_pair::pair_of;
+    use crate::matching::loss::allocate::{Allocated, allocate};
+    use crate::matching::loss::testing::Noted;
+    use crate::matching::testing::{fork, observation, path};
+    use crate::plan::Plan;
+
+    const SERVER: u32 = 9;
+
+    /// Pairs of so many clients with a server, of which packets were seen at these points.
+    fn note(noted: &mut Noted, clients: std::ops::Range<u32>, points: &[u16], n: u64) {
+        for client in clients {
+            noted.note(pair_of(100 + client, SERVER), points, n);
+        }
+    }
+
+    fn allocated(noted: &mut Noted) -> Allocated {
+        let n_pairs = vec![[1; 2]; noted.plan.links.len()];
+        noted.losses.ask_hosts(&Topology::new(&noted.plan));
+        allocate(&noted.plan, &noted.losses, &n_pairs)
+    }
+
+    /// Lost, and maybe lost, per link: of pairs of which so many go on, and so many end at the first point.
+    fn told(plan: Plan, n_going_on: u32, ended: u32, n: u64) -> Vec<(u64, u64)> {
+        let mut noted = Noted::new(plan, Direction::Forward);
+        note(&mut noted, 0..n_going_on, &[0, 1, 2], 1);
+        note(&mut noted, 50..50 + ended, &[0], n);
+        let found = allocated(&mut noted);
+        let links = found.links.iter().zip(&found.maybe);
+        links
+            .map(|([to, _], [[more, _], _])| (to.lost.packets, *more))
+            .collect()
+    }
+
+    #[test]
+    fn a_pair_none_of_whose_packets_went_on_lost_them_where_those_of_its_host_go_on() {
+        let none = vec![(0, 0); 3];
+        assert_eq!(told(path(3), 6, 2, 1), [(2, 0), (0, 0), (2, 0)]);
+        assert_eq!(told(path(3), 6, 2, 2), [(4, 0), (0, 0), (4, 0)]);
+        assert_eq!(
+            told(path(3), 6, 2, 3),
+            none,
+            "of three packets one would come"
+        );
+        assert_eq!(
+            told(path(3), 5, 2, 1),
+            [(0, 2), (0, 0), (0, 2)],
+            "two ways, or losses"
+        );
+        assert_eq!(told(path(3), 0, 2, 1), none, "nothing goes there");
+    }
+
+    #[test]
+    fn what_is_answered_goes_elsewhere() {
+        let mut noted = Noted::new(path(3), Direction::Forward);
+        note(&mut noted, 0..9, &[0, 1, 2], 1);
+        note(&mut noted, 50..51, &[0], 1);
+        let one = observation(1, 0, 0);
+        noted
+            .losses
+            .note_part(&crate::matching::observation::Observation {
+                pair: pair_of(150, SERVER),
+                toward: !one.toward,
+                ..one
+            });
+        let found = allocated(&mut noted);
+        assert_eq!(found.links[0][0].lost.packets, 0);
+        assert_eq!(found.maybe[0], [[0; 2]; 2]);
+    }
+
+    #[test]
+    fn a_direction_that_is_guessed_is_that_of_others() {
+        for (turned, found) in [(false, 1), (true, 0)] {
+            let mut noted = Noted::new(path(3), Direction::Forward);
+            note(&mut noted, 0..9, &[0, 1, 2], 1);
+            note(&mut noted, 50..51, &[1], 1);
+            let mut ended = std::mem::take(&mut noted.losses.ended);
+            noted.losses.ended = ended
+                .drain()
+                .map(|(end, lost)| {
+                    let direction = if turned {
+                        Direction::Reverse
+                    } else {
+                        end.direction
+                    };
+                    let end = End {
+                        is_guessed: true,
+                        direction,
+                        waited_for: u128::MAX,
+                        ..end
+                    };
+                    (end, lost)
+                })
+                .collect();
+            let lost = allocated(&mut noted).links;
+            assert_eq!(lost[1][0].lost.packets, found);
+            assert_eq!(lost[0][1].lost.packets, 0);
+        }
+    }
+
+    #[test]
+    fn before_a_fork_the_receiver_says_that_it_was_lost_and_the_sender_only_that_it_may_be() {
+        for (is_receiver, lost, maybe) in [(true, 1, 0), (false, 0, 1)] {
+            let mut noted = Noted::new(fork(), Direction::Forward);
+            let pair = |client: u32| {
+                if is_receiver {
+                    pair_of(client, SERVER)
+                } else {
+                    pair_of(SERVER, client)
+                }
+            };
+            for client in 10..14 {
+                noted.note(pair(client), &[0, 1, 3], 1);
+                noted.note(pair(client + 10), &[0, 2, 3], 1);
+            }
+            noted.note(pair(50), &[0], 1);
+            let found = allocated(&mut noted);
+            let segments = found.links.iter().take(2);
+            let n_lost: u64 = segments.map(|[to, _]| to.lost.packets).sum();
+            assert_eq!(n_lost, lost);
+            let maybe_lost = [0, 1].map(|link: usize| found.maybe[link][0][0]);
+            assert_eq!(maybe_lost, [maybe; 2]);
+            let maybe_not: u64 = found.maybe.iter().take(2).map(|[to, _]| to[1]).sum();
+            assert_eq!(maybe_not > 0, is_receiver);
+        }
+    }
+}
