@@ -351,7 +351,7 @@ fn of_ethernet(packet: &Packet, bytes: &[u8], payload: &[u8], seed: Seed) -> Ide
     let payload = unpadded(packet, payload);
     let (from, to) = stations(packet, bytes, payload);
     let kind = u64::from(packet.ether_type);
-    let station = |address: u64| host(u128::from(fold(kind, address)));
+    let station = |address: u64| high(fold(kind, address));
     let pair = pair_of(station(from.min(to)), station(from.max(to)));
     Identity {
         key: fold(seed.digest(payload), kind),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -13,9 +15,9 @@ TAKES_NS = 9_000
 N = 30
 
 
-def talk(pair: int, *, with_points: bool, offset_ns: int) -> Shared:
+def talk(pair: int, *, with_points: bool, offset_ns: int, n: int = N) -> Shared:
     """Packets there and back; the smaller address is at the first of the two points."""
-    at = np.arange(2 * N)
+    at = np.arange(2 * n)
     toward = at % 2 == 0
     away = np.where(toward == with_points, TAKES_NS, -TAKES_NS)
     some = np.ones(len(at), np.bool_)
@@ -50,6 +52,28 @@ def order_of(found: PathOrder, pair: int) -> tuple[int, ...]:
     order = order if found.toward_is_forward[pair] else order[::-1]
     ends = ((0, 1), (1, 2), (0, 2))[pair]
     return tuple(point for point in order if point % 3 in ends)
+
+
+@pytest.mark.parametrize("first", [0, 64], ids=["few points", "more than a word has bits"])
+@pytest.mark.parametrize("offset_ns", [0, 5_000_000_000])
+def test_pairs_of_few_packets_go_the_way_of_those_that_the_same_points_saw(
+    offset_ns: int, first: int
+) -> None:
+    core, leaves = first, range(first + 1, first + 4)
+    ways = [(one, core, other) for one, other in combinations(leaves, 2)] * 12
+    relations: Relations = {}
+    for pair, way in enumerate(ways):
+        for a, b in combinations(way, 2):
+            ends = min(a, b), max(a, b)
+            talked = talk(pair, with_points=ends == (a, b), offset_ns=offset_ns, n=2)
+            known = relations.get(ends)
+            relations[ends] = together(known, talked) if known else talked
+    found = order_points(relations, range(first, first + 4), {}, range(first + 4))
+    orders = [found.points, *found.routes]
+    for pair, way in enumerate(ways):
+        order = orders[found.route_of.get(pair, 0)]
+        order = order if found.toward_is_forward[pair] else order[::-1]
+        assert tuple(point for point in order if point in way) == way
 
 
 @pytest.mark.parametrize("offset_ns", [0, 5_000_000_000])

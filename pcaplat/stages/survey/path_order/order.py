@@ -162,7 +162,7 @@ def _with_routes(
     if not route_of:
         return order
     order = _without_routes(order, directed, domains)
-    unsure = partly_seen(directed, asked, off_path_pairs) - route_of.keys()
+    unsure = partly_seen(directed, asked, order.points, off_path_pairs) - route_of.keys()
     toward = {pair: to for pair, to in order.toward_is_forward.items() if pair not in unsure}
     return replace(order, toward_is_forward=toward)
 

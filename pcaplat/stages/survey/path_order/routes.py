@@ -12,11 +12,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from pcaplat.model.arrays import Bools, Ints, distinct
+from pcaplat.model.arrays import Bools, Ints, distinct, distinct_columns
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.relations import Shared
-from pcaplat.stages.survey.observations import Observations, among
+from pcaplat.stages.survey.observations import Observations, among, places
 
 FEWEST = 5
 """Fewer packets that go against an order may be chance."""
@@ -144,11 +144,6 @@ class Votes:
         clearly = np.maximum(DEVIATIONS * np.sqrt(self.n), MOSTLY * self.n)
         return np.asarray((self.n >= FEWEST) & (away >= clearly))
 
-    def of(self, pairs: Ints) -> "Votes":
-        """Give those of some address pairs."""
-        is_of = among(self.pair, pairs)
-        return Votes(self.pair[is_of], self.n_toward[is_of], self.n[is_of])
-
 
 def votes(both: Shared, *, is_one_clock: bool) -> Votes:
     """Ask packets that two points share which way they go, without regard to any others.
@@ -208,78 +203,75 @@ def off_path_by_points(
     Where few packets of each pair were seen, those of all that the same points saw tell.
     """
     told = np.array(sorted(off_path(asked, toward, order)), np.int64)
-    pairs, seen_by = _seen_by(directed)
+    pairs, sets, set_of = _seen_by(directed, order)
     is_told = among(pairs, told)
+    is_against = _are_against(asked, order, pairs[~is_told], set_of[~is_told], len(sets))
+    # two points are in one order or the other
+    is_against &= sets.sum(axis=1) > 2  # noqa: PLR2004
+    is_off = is_told | is_against[set_of]
     found = dict[tuple[int, ...], Ints]()
-    for number in np.unique(seen_by).tolist():
-        points = tuple(point for point in order if number >> point & 1)
-        is_here = seen_by == number
-        few = pairs[is_here & ~is_told]
-        if not _are_against(asked, points, few):
-            few = few[:0]
-        here = np.sort(np.concatenate((pairs[is_here & is_told], few)))
-        if len(here):
-            found[tuple(sorted(points))] = here
+    for number in distinct(set_of[is_off]).tolist():
+        points = sorted(point for point, is_in in zip(order, sets[number], strict=True) if is_in)
+        found[tuple(points)] = pairs[is_off & (set_of == number)]
     return found
 
 
 def partly_seen(
-    directed: Mapping[Pair, Shared], asked: Mapping[Pair, Votes], sets: Iterable[Sequence[int]]
+    directed: Mapping[Pair, Shared],
+    asked: Mapping[Pair, Votes],
+    order: Sequence[int],
+    routed: Iterable[Sequence[int]],
 ) -> set[int]:
     """Address pairs that some of these points saw, too few packets to tell whether others do not.
 
     Their packets may take the route of those that all of these points saw.
     """
-    pairs, seen_by = _seen_by(directed)
-    whole = summed(*_all_votes(asked))
-    few = whole.pair[whole.n < DEVIATIONS**2]
-    masks = [sum(1 << point for point in points) for points in sets]
-    is_part = [(seen_by | mask == mask) & (seen_by != mask) for mask in masks]
-    is_few = among(pairs, few) | ~among(pairs, whole.pair)
-    return set(pairs[np.any(is_part, axis=0) & is_few].tolist()) if masks else set()
-
-
-def _all_votes(asked: Mapping[Pair, Votes]) -> tuple[Ints, Ints, Ints]:
-    """Address pairs, votes and their numbers, of all points."""
+    pairs, sets, set_of = _seen_by(directed, order)
+    is_part = np.zeros(len(sets), np.bool_)
+    for points in routed:
+        is_in = np.array([point in points for point in order], np.bool_)
+        is_part |= (sets <= is_in).all(axis=1) & (sets != is_in).any(axis=1)
     rows = [(one.pair, one.n_toward, one.n) for one in asked.values()]
-    pair, n_toward, n = (np.concatenate(column) for column in zip(*rows, strict=True))
-    return pair, n_toward, n
-
-
-def _seen_by(directed: Mapping[Pair, Shared]) -> tuple[Ints, Ints]:
-    """Address pairs, and the points that saw packets of each: a bit for each point."""
-    pairs, at = np.unique(
-        np.concatenate([both.pairs for both in directed.values()]), return_inverse=True
-    )
-    bits = [
-        np.full(len(both.pairs), 1 << a | 1 << b, np.int64) for (a, b), both in directed.items()
-    ]
-    seen_by = np.zeros(len(pairs), np.int64)
-    np.bitwise_or.at(seen_by, at, np.concatenate(bits))
-    return pairs, seen_by
-
-
-def _are_against(asked: Mapping[Pair, Votes], points: Sequence[int], pairs: Ints) -> bool:
-    """Whether packets of these pairs, each oriented as most of its own say, go against an order.
-
-    Args:
-        asked: What packets say of two points.
-        points: In the order of the path.
-        pairs: Address pairs that all of these points saw.
-    """
-    between = {ends: one.of(pairs) for ends, one in asked.items() if {*ends} <= {*points}}
-    signs = {ends: 1 if is_along(points, ends) else -1 for ends in between}
-    rows = [(one.pair, signs[ends] * one.n_toward, one.n) for ends, one in between.items()]
-    if len(points) <= 2 or not rows:  # noqa: PLR2004
-        return False
     whole = summed(*(np.concatenate(column) for column in zip(*rows, strict=True)))
-    forward = whole.pair[whole.n_toward > 0]
-    n_of_ends = [
-        (np.where(among(pair, forward), n_toward, -n_toward).sum(), n.sum())
-        for pair, n_toward, n in rows
-    ]
-    n_toward, n = (np.array(column, np.int64) for column in zip(*n_of_ends, strict=True))
-    return bool(Votes(n, n_toward, n).against(np.ones(len(n), np.bool_)).any())
+    many = whole.pair[whole.n >= DEVIATIONS**2]
+    return set(pairs[is_part[set_of] & ~among(pairs, many)].tolist())
+
+
+def _seen_by(directed: Mapping[Pair, Shared], order: Sequence[int]) -> tuple[Ints, Bools, Ints]:
+    """Address pairs, sets of points (a column for each of the order), and which set saw which."""
+    at = {point: place for place, point in enumerate(order)}
+    pairs = distinct(np.concatenate([both.pairs for both in directed.values()]))
+    seen = np.zeros((len(pairs), len(order)), np.bool_)
+    for (near, far), both in directed.items():
+        rows = np.searchsorted(pairs, both.pairs)
+        seen[rows, at[near]] = seen[rows, at[far]] = True
+    sets, set_of, _ = distinct_columns(seen.T.astype(np.int64))
+    return pairs, sets.T.astype(np.bool_), set_of
+
+
+def _are_against(
+    asked: Mapping[Pair, Votes], order: Sequence[int], pairs: Ints, set_of: Ints, n_sets: int
+) -> Bools:
+    """Which sets of pairs go against the order between some points.
+
+    Each pair is oriented as most of its own packets say.
+    """
+    found = np.zeros(n_sets, np.bool_)
+    along = []
+    for ends, one in asked.items():
+        at, is_asked = places(one.pair, pairs)
+        n_along = one.n_toward if is_along(order, ends) else -one.n_toward
+        along.append((at[is_asked], n_along[is_asked], one.n[is_asked]))
+    of_pair = np.zeros(len(pairs), np.int64)
+    for at, n_along, _ in along:
+        of_pair[at] += n_along
+    sign = np.where(of_pair > 0, 1, -1)
+    for at, n_along, n in along:
+        sums = np.zeros((2, n_sets), np.int64)
+        np.add.at(sums[0], set_of[at], sign[at] * n_along)
+        np.add.at(sums[1], set_of[at], n)
+        found |= Votes(np.arange(n_sets), *sums).against(np.ones(n_sets, np.bool_))
+    return found
 
 
 def _against(

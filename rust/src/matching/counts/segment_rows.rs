@@ -217,7 +217,7 @@ pub(crate) struct Ended {
 const ENDED_VALUES: usize = 11;
 const NO_POINT: u16 = u16::MAX;
 const NO_FLOW: i64 = 0;
-/// Above the first point and the block.
+/// Above the first point and the block: two traits, and the route.
 const TOWARD_BIT: u32 = 45;
 const GUESSED_BIT: u32 = 46;
 const ROUTE_BIT: u32 = 47;

@@ -69,7 +69,7 @@ impl HostSegments {
                 // the opposite packets go there
                 self.elsewhere.insert(key);
             } else if (back | losses.crossed.of_way(end.way)) & onward == 0 {
-                let is_answered = losses.began.contains(&end.way.back());
+                let is_answered = losses.with_parts.contains(&end.way.back());
                 let (n, is_elsewhere) = found.entry(key).or_default();
                 *n += lost.packets;
                 *is_elsewhere |= is_answered && turned(back) & onward == 0;

@@ -129,8 +129,8 @@ pub(crate) struct Losses {
     pub(crate) crossed_by_flow: PairSegments,
     pub(crate) ended: HashMap<End, Lost>,
     pub(crate) misses: Misses,
-    /// Ways of packets that did not pass the whole path.
-    began: HashSet<DirectedPair>,
+    /// Address pairs of which some packet did not pass the whole path.
+    with_parts: HashSet<DirectedPair>,
     /// Known when all is noted.
     #[serde(skip)]
     hosts: HostSegments,
@@ -224,7 +224,7 @@ impl Losses {
 
     /// Notes a packet that did not pass the whole path.
     pub(crate) fn note_part(&mut self, one: &Observation) {
-        self.began.insert(DirectedPair::of(one));
+        self.with_parts.insert(DirectedPair::of(one));
     }
 
     /// Notes what was not seen after a packet's last observation. Returns where that was, if it was
@@ -249,7 +249,7 @@ impl Losses {
             self.ended.entry(end).or_default().add(lost);
         }
         self.misses.merge(other.misses);
-        self.began.extend(other.began);
+        self.with_parts.extend(other.with_parts);
     }
 }
 
