@@ -10,7 +10,16 @@ import polars as pl
 import pytest
 
 import pcaplat
-from tests.recovery.simulate_offload import JOINED, SENT, WIRE, Bulk, Recorded, neighbours, run
+from tests.recovery.simulate_offload import (
+    JOINED,
+    PIECE_BYTES,
+    SENT,
+    WIRE,
+    Bulk,
+    Recorded,
+    neighbours,
+    run,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,6 +145,40 @@ def test_a_resend_is_never_paired_with_the_first(tmp_path: Path) -> None:
         if down - up == 1:
             tcp = {pair for pair in rows if recorded.captures[up][pair[0] - 1].pieces}
             assert tcp <= set(recorded.pairs(up, down))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("points", [(SENT, WIRE, JOINED), (SENT, WIRE, WIRE, JOINED)])
+def test_what_a_point_missed_is_on_the_whole_path_once(
+    points: tuple[str, ...], seed: int, tmp_path: Path
+) -> None:
+    """Bytes go past the point that missed them, and over the whole path, which may be the same."""
+    bulk = Bulk(points, missed_share=0.05, n_bursts=150, seed=seed)
+    recorded, result = merged(bulk, tmp_path)
+    last = len(points) - 1
+    rows = {
+        row["class"]: row
+        for row in result.document["segments"]
+        if row["direction"] == "forward" and {row["near"], row["far"]} == {"p0", f"p{last}"}
+    }
+    told = {(row["matched_bytes"], rows["first-byte"]["n"]) for row in rows.values()}
+    wanted = recorded.pairs(0, last)
+    # the first of all was sent before the others captured anything: where they missed a piece of
+    # it, they may not have begun
+    later = {pair: pieces for pair, pieces in wanted.items() if pair[0] > 1}
+    assert told <= {bytes_and_starts(recorded, last, some) for some in (wanted, later)}
+    assert len(told) == 1
+
+
+def bytes_and_starts(
+    recorded: Recorded, last: int, pairs: dict[tuple[int, int], set[int]]
+) -> tuple[int, int]:
+    """The bytes that frames of both ends share, and how many start with the same one."""
+    starts = [
+        recorded.captures[0][up - 1].span[0] == recorded.captures[last][down - 1].span[0]
+        for up, down in pairs
+    ]
+    return PIECE_BYTES * sum(map(len, pairs.values())), sum(starts)
 
 
 def test_what_a_point_missed_is_found_behind_it(tmp_path: Path) -> None:

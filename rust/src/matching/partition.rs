@@ -311,8 +311,8 @@ impl Said for Recorder {
         self.tally.rows.keep_cut(cut, direction);
     }
 
-    fn whole_path(&mut self, cut: &Cut<'_>) {
-        self.tally.count_cut(cut);
+    fn whole_path(&mut self, cut: &Cut<'_>, is_leapt: bool) {
+        self.tally.count_cut_path(cut, is_leapt);
     }
 
     fn packet(

@@ -444,8 +444,23 @@ impl Tally {
         }
     }
 
-    /// Counts two packets of a stream that was cut or joined between them.
+    /// Counts two packets of a stream that was cut or joined between them, but for the ends of the whole path.
     pub(crate) fn count_cut(&mut self, cut: &Cut<'_>) {
+        if self.whole_between((cut.up, cut.down)).is_none() {
+            self.count_cut_crossing(cut);
+        }
+    }
+
+    /// Counts two such packets at the ends of the whole path, if every point between was capturing then: one
+    /// that saw bytes of them was.
+    pub(crate) fn count_cut_path(&mut self, cut: &Cut<'_>, is_leapt: bool) {
+        let direction = self.plan.between(cut.up.point, cut.down.point);
+        if !is_leapt || self.is_step_watched(direction, (cut.up, cut.down)) {
+            self.count_cut_crossing(cut);
+        }
+    }
+
+    fn count_cut_crossing(&mut self, cut: &Cut<'_>) {
         let Some(crossing) = self.topology.between(cut.up.point, cut.down.point) else {
             return;
         };

@@ -12,6 +12,10 @@ impl Spans {
         self.0.clear();
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds the bytes of a span.
     pub(crate) fn add(&mut self, (mut lo, mut hi): Span) {
         if lo >= hi {

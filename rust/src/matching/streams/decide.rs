@@ -4,7 +4,7 @@ use crate::matching::late::alone::alone_within_ns;
 use crate::matching::observation::Observation;
 use crate::matching::streams::byte_set::Span;
 use crate::matching::streams::pairs::{ByteEnd, Pair, PairRules, PairVerdict, common, find, judge};
-use crate::matching::streams::segment::StreamSegment;
+use crate::matching::streams::segment::{Joined, StreamSegment};
 use crate::matching::streams::{Cut, PairKind, Said};
 use crate::plan::{Along, Direction, Plan};
 
@@ -29,10 +29,10 @@ impl Batch<'_> {
         self.unwrap();
         self.split_jumps();
         for (up, down) in self.along.neighbours.iter().copied() {
-            self.join((up, down), false, to);
+            self.join((up, down), Joined::Next, to);
         }
         for (up, down) in self.along.leaps.iter().copied() {
-            self.join((up, down), true, to);
+            self.join((up, down), Joined::Leapt, to);
         }
         if let Some(ends) = self.along.whole {
             self.join_whole(ends, to);
@@ -54,7 +54,7 @@ impl Batch<'_> {
             let found = &mut piece.found;
             found.before.clear();
             found.after.clear();
-            (found.is_paired, found.is_doubtful) = (false, false);
+            (found.joined, found.is_doubtful) = (Joined::Not, false);
             found.has_entered = self.along.whole.is_some_and(|(up, _)| {
                 piece
                     .observations
@@ -129,8 +129,8 @@ impl Batch<'_> {
     }
 
     /// Pairs last observations at one point with first observations at another, for bytes not found yet.
-    fn join(&mut self, (up, down): (u16, u16), is_leap: bool, to: &mut dyn Said) {
-        let may_be = |piece: &StreamSegment| !is_leap || !piece.found.is_doubtful;
+    fn join(&mut self, (up, down): (u16, u16), joined: Joined, to: &mut dyn Said) {
+        let may_be = |piece: &StreamSegment| joined == Joined::Next || !piece.found.is_doubtful;
         let ups = self.ends(up, |piece| {
             let last = piece.observations.last().filter(|last| last.point == up)?;
             (may_be(piece) && piece.found.after.n_missing(piece.bytes) > 0).then_some(*last)
@@ -149,7 +149,6 @@ impl Batch<'_> {
             least_ns: -self.within_ns.min(self.plan.usual_ns),
             most_ns: self.within_ns,
             band: self.plan.band(self.direction, up, down),
-            may_be_equal: is_leap,
         };
         let (mut pairs, crowded) = find(&ups, &mut downs, rules);
         pairs.retain(|pair| !self.open(pair).is_empty());
@@ -159,7 +158,7 @@ impl Batch<'_> {
         }
         for pair in &pairs {
             match pair.verdict {
-                PairVerdict::Right => self.take(pair, to),
+                PairVerdict::Right => self.take(pair, joined, to),
                 PairVerdict::Wrong => {}
                 PairVerdict::Doubtful => [pair.up, pair.down]
                     .into_iter()
@@ -183,6 +182,7 @@ impl Batch<'_> {
                 bytes: one.bytes,
                 aligned_ns: observation.aligned_ns,
                 ending: one.ending,
+                was_cut: !one.found.after.is_empty(),
                 alone_within_ns: self.bytes_within_ns((up, first.point)),
             })
         });
@@ -213,7 +213,7 @@ impl Batch<'_> {
     }
 
     /// Notes a pair, and tells it.
-    fn take(&mut self, pair: &Pair, to: &mut dyn Said) {
+    fn take(&mut self, pair: &Pair, joined: Joined, to: &mut dyn Said) {
         let open = self.open(pair);
         let has_entered = self
             .pieces
@@ -223,13 +223,13 @@ impl Batch<'_> {
             for span in &open {
                 up.found.after.add(*span);
             }
-            up.found.is_paired = true;
+            up.found.joined = up.found.joined.max(joined);
         }
         if let Some(down) = self.pieces.get_mut(pair.down) {
             for span in &open {
                 down.found.before.add(*span);
             }
-            down.found.is_paired = true;
+            down.found.joined = down.found.joined.max(joined);
             down.found.has_entered |= has_entered;
         }
         let n_bytes = open.iter().map(|(lo, hi)| hi.abs_diff(*lo)).sum();
@@ -257,7 +257,15 @@ impl Batch<'_> {
         (at_ns < now_ns && !was_told).then_some((up, down))
     }
 
-    /// The whole path, over bytes seen at both of its ends in different packets.
+    /// Whether all bytes of a pair were found where they went after the one piece, and before the other.
+    fn is_followed(&self, pair: &Pair) -> bool {
+        let [up, down] = [pair.up, pair.down].map(|piece| self.pieces.get(piece));
+        up.is_some_and(|up| up.found.after.n_missing(pair.bytes) == 0)
+            && down.is_some_and(|down| down.found.before.n_missing(pair.bytes) == 0)
+    }
+
+    /// The whole path, over bytes seen at both of its ends in different packets: of those alone that were
+    /// followed over its segments. A packet that took longer than the window is asked about later, whole.
     fn join_whole(&mut self, (up, down): (u16, u16), to: &mut dyn Said) {
         let at = |piece: &StreamSegment, point: u16| {
             let mut observations = piece.observations.iter();
@@ -274,26 +282,27 @@ impl Batch<'_> {
             least_ns: -self.within_ns.min(self.plan.usual_ns),
             most_ns: self.within_ns,
             band: self.plan.band(self.direction, up, down),
-            may_be_equal: true,
         };
         let (mut pairs, _) = find(&ups, &mut downs, rules);
         judge(&mut pairs, self.pieces.len(), rules);
         let right = pairs
             .iter()
-            .filter(|pair| pair.verdict == PairVerdict::Right);
+            .filter(|pair| pair.verdict == PairVerdict::Right && self.is_followed(pair));
         for pair in right {
             if let Some((one, other)) = self.untold(pair)
                 && let (Some(from), Some(last)) = (at(one, up), at(other, down))
             {
                 let n_bytes = pair.bytes.1.abs_diff(pair.bytes.0);
                 let n_copies = n_copies((one, &from), (other, &last));
-                to.whole_path(&Cut {
+                let is_leapt = one.found.joined.max(other.found.joined) == Joined::Leapt;
+                let cut = Cut {
                     up: &from,
                     down: &last,
                     kind: kind(one, other),
                     n_bytes,
                     n_copies,
-                });
+                };
+                to.whole_path(&cut, is_leapt);
             }
         }
     }

@@ -61,8 +61,8 @@ pub(crate) struct Cut<'a> {
 pub(crate) trait Said {
     /// Of points where those bytes were seen one after the other.
     fn pair(&mut self, cut: &Cut<'_>);
-    /// Of the ends of the whole path.
-    fn whole_path(&mut self, cut: &Cut<'_>);
+    /// Of the ends of the whole path, and whether points between saw none of their bytes.
+    fn whole_path(&mut self, cut: &Cut<'_>, is_leapt: bool);
     /// What became of a packet.
     fn packet(
         &mut self,

@@ -24,6 +24,9 @@ pub(crate) struct ByteEnd {
     pub(crate) aligned_ns: i64,
     /// How whole-packet matching left it.
     pub(crate) ending: Ending,
+    /// Some of its bytes were found in other packets on their way, so that one of the same bytes behind those was
+    /// joined again. What nothing cut is for whole-packet matching, and late packets.
+    pub(crate) was_cut: bool,
     /// How much earlier and later than usual its bytes are at most where they surely were before.
     pub(crate) alone_within_ns: (i64, i64),
 }
@@ -60,8 +63,6 @@ pub(crate) struct PairRules<'a> {
     /// The same, at most.
     pub(crate) most_ns: i64,
     pub(crate) band: Option<&'a Band>,
-    /// Packets of the same bytes: never, or where nothing speaks against their being the same packet.
-    pub(crate) may_be_equal: bool,
 }
 
 /// Every possible pair, and the pieces that have too many of them.
@@ -162,7 +163,7 @@ fn possible(up: &ByteEnd, down: &ByteEnd, rules: PairRules<'_>) -> Option<Pair> 
     let is_untold = up.ending != Ending::Known || down.ending == Ending::Ambiguous;
     let (before_ns, after_ns) = down.alone_within_ns;
     let is_within = (-before_ns..=after_ns).contains(&later_ns);
-    let may_be_equal = rules.may_be_equal && up.key == down.key && !is_untold && is_within;
+    let may_be_equal = up.was_cut && up.key == down.key && !is_untold && is_within;
     (is_near && up.piece != down.piece).then_some(Pair {
         up: up.piece,
         down: down.piece,
@@ -339,6 +340,7 @@ mod tests {
             bytes,
             aligned_ns: at_us * US,
             ending: Ending::Known,
+            was_cut: false,
             alone_within_ns: (i64::MAX, i64::MAX),
         }
     }
@@ -354,7 +356,6 @@ mod tests {
             least_ns: -2_000 * US,
             most_ns: 2_000 * US,
             band: Some(&band),
-            may_be_equal: false,
         };
         let (mut pairs, crowded) = find(ups, &mut downs.to_vec(), rules);
         assert!(crowded.is_empty());
@@ -390,6 +391,11 @@ mod tests {
             judged(&[end(0, (0, 9), 0)], &[end(1, (0, 9), 0)]),
             (vec![], vec![])
         );
+        let cut = ByteEnd {
+            was_cut: true,
+            ..end(0, (0, 9), 0)
+        };
+        assert_eq!(judged(&[cut], &[end(1, (0, 9), 0)]), (vec![(0, 1)], vec![]));
     }
 
     #[test]
@@ -452,7 +458,6 @@ mod tests {
             least_ns: -US,
             most_ns: US,
             band: None,
-            may_be_equal: false,
         };
         let ups = [end(0, (0, 100), 0), end(1, (200, 300), 0)];
         let (pairs, crowded) = find(&ups, &mut many(2), rules);
@@ -476,7 +481,6 @@ mod tests {
             least_ns: -US,
             most_ns: US,
             band: None,
-            may_be_equal: false,
         };
         let (pairs, crowded) = find(&ups, &mut downs, rules);
         assert_eq!(pairs.len(), 2 * (MOST_LOOKS - 1));

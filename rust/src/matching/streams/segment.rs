@@ -33,6 +33,17 @@ pub(crate) struct StreamSegment {
     pub(crate) found: Found,
 }
 
+/// Whether a piece stands in a pair, and with what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Joined {
+    #[default]
+    Not,
+    /// With pieces of the next point alone.
+    Next,
+    /// With one past points that saw none of their bytes.
+    Leapt,
+}
+
 /// What was found of a piece at other points.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -40,8 +51,7 @@ pub(crate) struct Found {
     pub(crate) before: Spans,
     /// Bytes of its last observation that were seen after.
     pub(crate) after: Spans,
-    /// It stands in a pair.
-    pub(crate) is_paired: bool,
+    pub(crate) joined: Joined,
     /// It may stand in one of several pairs.
     pub(crate) is_doubtful: bool,
     /// Bytes of it entered the whole path at its beginning.
@@ -143,7 +153,7 @@ impl StreamSegment {
     pub(crate) fn status(&self) -> Status {
         if self.observations.len() > 1 {
             Status::Matched
-        } else if self.found.is_paired {
+        } else if self.found.joined > Joined::Not {
             Status::Coalesced
         } else if self.found.is_doubtful || self.ending == Ending::Ambiguous {
             Status::Ambiguous

@@ -14,6 +14,8 @@ const PIECES: u32 = 10;
 struct Heard {
     /// Points, frames, kind and bytes.
     pairs: Vec<(u16, u16, i64, i64, u8, u64)>,
+    /// Of the whole path: bytes, and whether points between saw none of them.
+    whole: Vec<(u64, bool)>,
     statuses: [usize; 7],
     lost: Lost,
 }
@@ -31,7 +33,9 @@ impl Said for Heard {
         ));
     }
 
-    fn whole_path(&mut self, _cut: &Cut<'_>) {}
+    fn whole_path(&mut self, cut: &Cut<'_>, is_leapt: bool) {
+        self.whole.push((cut.n_bytes, is_leapt));
+    }
 
     fn packet(&mut self, observations: &[Observation], _: Direction, _: &Folded, fate: Fate) {
         self.statuses[fate.status as usize] += observations.len();
@@ -184,22 +188,43 @@ fn a_heap_of_resends_abstains() {
 
 #[test]
 fn equal_packets_that_cannot_be_told_apart_are_not_paired_by_their_bytes() {
-    let plan = Arc::new(path(3));
-    for (up, down, n_pairs) in [
+    // a point between saw half of their bytes: the rest is looked for past it
+    for (up, down, n_past) in [
         (Ending::Known, Ending::Known, 1),
         (Ending::Known, Ending::Unfinished, 1),
         (Ending::Unfinished, Ending::Known, 0),
         (Ending::Ambiguous, Ending::Known, 0),
         (Ending::Known, Ending::Ambiguous, 0),
     ] {
-        let (mut ranges, mut heard) = (Ranges::new(&plan), Heard::default());
-        for (point, ending) in [(0, up), (2, down)] {
-            let one = [frame(1, point, 0, 1, 0)];
-            ranges.hold(&one, Direction::Forward, &Folded::default(), ending);
-        }
-        ranges.settle(i64::MAX, &mut heard);
-        assert_eq!(heard.pairs.len(), n_pairs, "{up:?} {down:?}");
+        let half = [frame(1, 1, 0, 1, 0)];
+        let ends = [(0, up), (2, down)].map(|(point, ending)| ([frame(1, point, 0, 2, 0)], ending));
+        let heard = told([(half, Ending::Known)].iter().chain(&ends));
+        let past = heard.pairs.iter().filter(|pair| (pair.0, pair.1) == (0, 2));
+        assert_eq!(past.count(), n_past, "{up:?} {down:?}");
     }
+}
+
+/// What is said of packets of one stream.
+fn told<'a>(packets: impl IntoIterator<Item = &'a ([Observation; 1], Ending)>) -> Heard {
+    let (mut ranges, mut heard) = (Ranges::new(&Arc::new(path(3))), Heard::default());
+    for (one, ending) in packets {
+        ranges.hold(one, Direction::Forward, &Folded::default(), *ending);
+    }
+    ranges.settle(i64::MAX, &mut heard);
+    heard
+}
+
+#[test]
+fn the_whole_path_is_that_of_bytes_that_were_followed_over_its_segments() {
+    let known = |one: Observation| ([one], Ending::Known);
+    let ends = [0, 2].map(|point| known(frame(1, point, 0, 2, 0)));
+    let pieces = [0, 1].map(|first| known(frame(1, 1, first, 1, 0)));
+    // nothing cut it: it may be late, and is asked about whole
+    assert_eq!(told(&ends).whole, []);
+    assert_eq!(told(&ends).pairs, []);
+    let whole_of = |n: usize| told(ends.iter().chain(&pieces[..n])).whole;
+    assert_eq!(whole_of(1), [(200, true)]);
+    assert_eq!(whole_of(2), [(200, false)]);
 }
 
 #[test]
