@@ -157,10 +157,11 @@ class LinkCounts:
 
 @dataclass(frozen=True)
 class MissedCounts:
-    """Packets that other points saw before and after a point: those that it saw, and missed."""
+    """Packets that others saw before and after a point: those it saw, missed, may have missed."""
 
     n_seen: int
     n_missed: float
+    n_maybe_missed: float
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LINE = ("a", "b", "c")
 TAKES_NS = both_ways({("a", "b"): 9_000, ("b", "c"): 21_000})
+UNWATCHED_NS = both_ways({("a", "c"): 30_000})
 SERVER, ANSWER_NS, GAP_NS = "198.51.100.7", 300_000, 70_000
 
 
@@ -33,6 +34,10 @@ class Clients(NamedTuple):
     """The points that see the answers of these; those that saw their queries, if there are none."""
     probes: float = 0.0
     """Share of queries that the server sends to hosts beside it instead, and nobody answers."""
+    missed: float = 0.0
+    """Share of packets that pass the middle, and are not in its capture."""
+    unwatched: float = 0.0
+    """Share of clients whose packets go past the middle by another link."""
 
 
 CASES = {
@@ -67,6 +72,8 @@ def asked(case: Clients, seed: int) -> Network:
             line = LINE[2:]
         elif kind > 1 - case.elsewhere:
             line = LINE[:2]
+        elif kind < case.unwatched:
+            line = LINE[::2]
         t_ns = START_NS + turn * GAP_NS + int(chance.integers(GAP_NS))
         ident = int(chance.integers(1, 65_536))
         packets.append(Packet(t_ns, (line,), datagram(ends, ports, ident, chance.bytes(30))))
@@ -75,7 +82,11 @@ def asked(case: Clients, seed: int) -> Network:
             answers = len(packets) - 1
             back = case.back if case.back and line == LINE[:2] else line[::-1]
             packets.append(Packet(t_ns + ANSWER_NS, (back,), data, answers))
-    return walk(packets, Edges(TAKES_NS, lost=dict.fromkeys(TAKES_NS, case.lost)), seed)
+    edges = Edges(TAKES_NS | UNWATCHED_NS, lost=dict.fromkeys(TAKES_NS, case.lost))
+    is_missed = np.random.default_rng((seed, 1)).random(len(packets)) < case.missed
+    return walk(
+        packets, edges, seed, missed=lambda point, number: point == "b" and bool(is_missed[number])
+    )
 
 
 def rows(network: Network, folder: Path, same_clock: tuple[str, ...]) -> list[dict[str, float]]:
@@ -124,3 +135,73 @@ def test_where_it_does_not_show_the_interval_holds_both(
     for row in rows(asked(case, seed), tmp_path, ("all",)):
         true = row["n_true"] / (row["n"] + row["n_true"])
         assert row["lost_lo_frac"] <= true <= row["lost_hi_frac"], row
+
+
+def past_the_middle(network: Network) -> tuple[int, int]:
+    """Packets that came from end to end unseen, and those of clients of which it saw nothing."""
+    at = {point: {one.packet for one in seen} for point, seen in network.seen.items()}
+    hosts = [frozenset((one.frame[26:30], one.frame[30:34])) for one in network.packets]
+    seen = {hosts[one] for one in at["b"]}
+    unseen = (at["a"] & at["c"]) - at["b"]
+    return len(unseen), sum(hosts[one] not in seen for one in unseen)
+
+
+def middle(network: Network, folder: Path) -> dict[str, float]:
+    """What is told of the middle's capture."""
+    files = network.save(folder)
+    with pcaplat.merge(files, same_clock=["all"], path=LINE, keep_rows=False) as result:
+        (row,) = (row for row in result.document["points"] if row["point"] == "b")
+    return row
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    "case",
+    [
+        Clients(missed=0.01, is_answered=False),
+        *(
+            Clients(missed=missed, is_answered=way)
+            for missed in (0.05, 0.15)
+            for way in (True, False)
+        ),
+    ],
+)
+def test_what_a_point_missed_counts_where_it_saw_others_of_the_host(
+    case: Clients, seed: int, tmp_path: Path
+) -> None:
+    network = asked(case, seed)
+    n_unseen, n_alone = past_the_middle(network)
+    row = middle(network, tmp_path)
+    assert abs(row["n_missed"] - n_unseen) <= 2
+    assert row["n_maybe_missed"] == 0
+    assert n_unseen > 20
+    assert n_alone > 0
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    "case",
+    [
+        Clients(missed=0.4, is_answered=False),
+        Clients(unwatched=0.4, is_answered=False),
+        Clients(unwatched=0.4),
+    ],
+    ids=["much is missed", "many go another way", "many go another way both ways"],
+)
+def test_whether_a_point_missed_them_or_they_went_another_way_is_left_open(
+    case: Clients, seed: int, tmp_path: Path
+) -> None:
+    network = asked(case, seed)
+    n_unseen, n_alone = past_the_middle(network)
+    row = middle(network, tmp_path)
+    # those before the middle began to capture
+    assert abs(row["n_maybe_missed"] - n_alone) <= 5
+    assert (row["n_missed"], row["missed_frac"]) == (n_unseen - n_alone, None)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_clients_that_send_more_and_are_never_seen_go_another_way(
+    seed: int, tmp_path: Path
+) -> None:
+    row = middle(asked(Clients(n_clients=400, unwatched=0.2), seed), tmp_path)
+    assert (row["n_missed"], row["n_maybe_missed"]) == (0, 0)

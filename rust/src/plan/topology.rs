@@ -3,6 +3,7 @@
 
 use super::{Direction, Plan};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// A link, and the way it is crossed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,7 +122,7 @@ impl Topology {
     #[must_use]
     pub fn is_watched(&self, along: &Along, (up, down): (u16, u16), span_ns: (i64, i64)) -> bool {
         let capturing = self.capturing(span_ns);
-        let points = 0..u16::try_from(self.n_points).unwrap_or(u16::MAX);
+        let points = self.points();
         let mut passed = points.filter(|point| along.passes(up, *point, down));
         passed.all(|point| capturing.has(point))
     }
@@ -166,6 +167,12 @@ impl Topology {
     /// The links but for the whole path.
     pub fn segments(&self) -> impl Iterator<Item = usize> {
         (0..self.links.len()).filter(|link| !self.is_whole(*link))
+    }
+
+    /// All points.
+    #[must_use]
+    pub fn points(&self) -> Range<u16> {
+        0..u16::try_from(self.n_points).unwrap_or(u16::MAX)
     }
 
     /// A bit for each link that leads to a point, or on from it, along a direction.

@@ -34,7 +34,7 @@ records! {
         n, n_maybe_lost, n_maybe_late, least_sum_ns, least_n, most_sum_ns, most_n, least_ns, most_ns
     }
     LatePairs as "matched"."LatePairs" { n, n_false }
-    Missed as "matched"."MissedCounts" { n_seen, n_missed }
+    Missed as "matched"."MissedCounts" { n_seen, n_missed, n_maybe_missed }
     OpenTriangle as "matched"."OpenTriangle" { up, down, through }
     Closed as "matched"."TriangleCounts" { n, n_open, open }
 }

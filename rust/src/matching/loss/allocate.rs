@@ -37,7 +37,7 @@ pub(crate) enum Candidates {
 
 /// Allocates all losses. `n_pairs`: what came through, per link and direction.
 pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Allocated {
-    let points = losses.misses.count(plan, &losses.crossed);
+    let points = losses.misses.count(plan, &losses.crossed, &losses.hosts);
     let books = Allocation::new(plan, n_pairs, &points);
     let mut gathered: BTreeMap<Candidates, LinkLoss> = BTreeMap::new();
     let mut seen_at_both: HashMap<(u16, u16, usize), Lost> = HashMap::new();

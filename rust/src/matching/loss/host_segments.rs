@@ -1,7 +1,9 @@
 //! Which segments packets to a host cross, or from it, whoever they are exchanged with: of an address pair none of
-//! whose packets was seen farther on, this says that they were to come there.
+//! whose packets was seen farther on, this says that they were to come there; of one none of whose packets a point saw,
+//! that they passed it.
 
 use crate::identity::address_pair::hosts_of;
+use crate::matching::loss::missed::Step;
 use crate::matching::loss::pair_segments::DirectedPair;
 use crate::matching::loss::{End, Losses, onward_bits};
 use crate::plan::{Direction, Topology};
@@ -38,6 +40,10 @@ pub(crate) struct HostSegments {
     ended: HashMap<(Host, u16, Direction), u64>,
     /// Those that ended and go elsewhere from there.
     elsewhere: HashSet<Onward>,
+    /// Packets of ways that jumped points, none of which saw any of them.
+    unseen: HashMap<(DirectedPair, Step), u64>,
+    /// How many such ways a host has.
+    n_unseen: HashMap<(Host, Step), u64>,
 }
 
 impl HostSegments {
@@ -51,6 +57,13 @@ impl HostSegments {
             }
             if n > FEW || is_answered {
                 found.elsewhere.insert((way, point, direction));
+            }
+        }
+        found.unseen = losses.misses.unseen(topology, &losses.crossed);
+        for (way, step) in found.unseen.keys() {
+            for host in hosts(*way) {
+                *found.n_unseen.entry((host, *step)).or_default() += 1;
+                found.crossed.entry(host).or_default();
             }
         }
         found.count_crossed(losses);
@@ -138,11 +151,33 @@ impl HostSegments {
     fn crossed_by_many(&self, host: Host, end: &End, least: u64) -> u128 {
         let key = (end.way, end.point, end.direction);
         if self.elsewhere.contains(&key) {
-            return 0;
+            0
+        } else {
+            self.crossed_by(host, least)
         }
+    }
+
+    fn crossed_by(&self, host: Host, least: u64) -> u128 {
         let crossed = self.crossed.get(&host).into_iter().flatten();
         let crossed = crossed.filter(|(_, n)| **n >= least.max(1));
         crossed.fold(0, |all, (bit, _)| all | 1 << bit)
+    }
+
+    /// Of a way of few packets that jumped points, none of which saw any of them: the segments that nearly all others
+    /// of one of their hosts crossed, and those that some did.
+    pub(super) fn crossed_past(&self, way: DirectedPair, step: Step) -> [u128; 2] {
+        let n = self.unseen.get(&(way, step));
+        if n.is_none_or(|n| *n > FEW) {
+            return [0; 2];
+        }
+        let by = |times: u64| {
+            let of = |host: Host| {
+                let n = self.n_unseen.get(&(host, step)).copied().unwrap_or(0);
+                self.crossed_by(host, times * n)
+            };
+            hosts(way).into_iter().map(of).fold(0, |all, one| all | one)
+        };
+        [by(RARELY - 1), by(0)]
     }
 }
 

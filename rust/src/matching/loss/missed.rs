@@ -2,7 +2,8 @@
 //! capture.
 
 use crate::matching::counts::LatePair;
-use crate::matching::loss::pair_segments::PairSegments;
+use crate::matching::loss::host_segments::HostSegments;
+use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
 use crate::matching::observation::Observation;
 use crate::plan::{Capturing, Direction, Plan, Topology};
 use serde::{Deserialize, Serialize};
@@ -11,12 +12,18 @@ use std::collections::{BTreeMap, HashMap};
 /// Two observations of one packet, one after the other, that are no neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Jump {
-    pair: u64,
+    way: DirectedPair,
+    step: Step,
+    /// The points that were capturing then.
+    capturing: Capturing,
+}
+
+/// From where to where packets jumped, and the direction that they went in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct Step {
     up: u16,
     down: u16,
     direction: Direction,
-    /// The points that were capturing then.
-    capturing: Capturing,
 }
 
 /// What a point made of packets that others saw before and after it.
@@ -26,6 +33,8 @@ pub struct Missed {
     pub n_seen: u64,
     /// And those it missed: no whole number where they may have been missed by a parallel point.
     pub n_missed: f64,
+    /// Others of addresses of which it saw nothing, which may as well have gone another way.
+    pub n_maybe_missed: f64,
 }
 
 impl Missed {
@@ -45,9 +54,26 @@ impl Missed {
     }
 }
 
-/// From where to where packets jumped, the points that were capturing then, and the segments that packets
-/// of their addresses cross.
-type Alike = ((u16, u16), Direction, Capturing, u128);
+/// From where to where packets jumped, the points that were capturing then, the segments that packets of their
+/// addresses cross, and whether it is known that they cross them.
+type Alike = (Step, Capturing, u128, bool);
+
+impl Step {
+    /// The points that lie between.
+    fn points(self, topology: &Topology) -> impl Iterator<Item = u16> {
+        let along = topology.along(self.direction);
+        topology
+            .points()
+            .filter(move |point| along.passes(self.up, *point, self.down))
+    }
+
+    /// A bit for each link at one of them.
+    fn bits_between(self, topology: &Topology) -> u128 {
+        let along = topology.along(self.direction);
+        let points = self.points(topology);
+        points.fold(0, |all, point| all | topology.bits_at(along, point))
+    }
+}
 
 /// What points saw and missed between two observations of a packet.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -90,11 +116,14 @@ impl Misses {
     ) {
         let crossing = topology.between(up.point, down.point);
         if crossing.is_none_or(|one| topology.is_whole(one.link)) {
-            let jump = Jump {
-                pair: up.pair,
+            let step = Step {
                 up: up.point,
                 down: down.point,
                 direction,
+            };
+            let jump = Jump {
+                way: DirectedPair::of(up),
+                step,
                 capturing: topology.capturing((up.aligned_ns, down.aligned_ns)),
             };
             *self.jumped.entry(jump).or_default() += 1;
@@ -138,13 +167,41 @@ impl Misses {
         }
     }
 
-    /// How many jumps are alike: from where to where, of pairs that cross the same segments.
-    fn alike(&self, crossed: &PairSegments) -> BTreeMap<Alike, u64> {
+    /// The ways none of whose packets crossed a segment at a point that they jumped, and how many packets did so.
+    pub(crate) fn unseen(
+        &self,
+        topology: &Topology,
+        crossed: &PairSegments,
+    ) -> HashMap<(DirectedPair, Step), u64> {
+        let (mut found, mut between) = (HashMap::new(), HashMap::new());
+        for (Jump { way, step, .. }, n) in &self.jumped {
+            let between = *between
+                .entry(*step)
+                .or_insert_with(|| step.bits_between(topology));
+            if crossed.of(way.pair) & between == 0 {
+                *found.entry((*way, *step)).or_default() += n;
+            }
+        }
+        found
+    }
+
+    /// How many jumps are alike: from where to where, of pairs that cross the same segments; of those that sent a
+    /// packet or two, other pairs of their hosts.
+    fn alike(&self, crossed: &PairSegments, hosts: &HostSegments) -> BTreeMap<Alike, u64> {
         let mut alike = BTreeMap::new();
-        for (jump, n) in &self.jumped {
-            let crossed = crossed.of(jump.pair);
-            let ends = (jump.up, jump.down);
-            let key = (ends, jump.direction, jump.capturing, crossed);
+        for (
+            Jump {
+                way,
+                step,
+                capturing,
+            },
+            n,
+        ) in &self.jumped
+        {
+            let [by_hosts, maybe] = hosts.crossed_past(*way, *step);
+            let is_known = by_hosts != 0 || maybe == 0;
+            let of_hosts = if is_known { by_hosts } else { maybe };
+            let key = (*step, *capturing, crossed.of(way.pair) | of_hosts, is_known);
             *alike.entry(key).or_default() += n;
         }
         alike
@@ -152,29 +209,31 @@ impl Misses {
 
     /// What each point missed, per direction: of pairs of addresses that pass it otherwise. What
     /// one of several parallel points missed is divided as what they saw is.
-    pub(crate) fn count(&self, plan: &Plan, crossed: &PairSegments) -> Vec<[Missed; 2]> {
+    pub(crate) fn count(
+        &self,
+        plan: &Plan,
+        crossed: &PairSegments,
+        hosts: &HostSegments,
+    ) -> Vec<[Missed; 2]> {
         let topology = Topology::new(plan);
         let n_seen = |point: u16, side: usize| {
             let both = self.n_seen.get(usize::from(point));
             both.and_then(|both| both.get(side)).copied().unwrap_or(0)
         };
-        let points = || 0..u16::try_from(plan.n_points()).unwrap_or(u16::MAX);
         let new = |point| {
             [0, 1].map(|side| Missed {
                 n_seen: n_seen(point, side),
-                n_missed: 0.0,
+                ..Missed::default()
             })
         };
-        let mut found: Vec<[Missed; 2]> = points().map(new).collect();
-        for (((up, down), direction, capturing, crossed), n) in self.alike(crossed) {
-            let side = direction.index();
-            let along = topology.along(direction);
+        let mut found: Vec<[Missed; 2]> = topology.points().map(new).collect();
+        for ((step, capturing, crossed, is_known), n) in self.alike(crossed, hosts) {
+            let side = step.direction.index();
+            let along = topology.along(step.direction);
             let is_passed = |point: &u16| {
-                along.passes(up, *point, down)
-                    && capturing.has(*point)
-                    && topology.bits_at(along, *point) & crossed != 0
+                capturing.has(*point) && topology.bits_at(along, *point) & crossed != 0
             };
-            let passed: Vec<u16> = points().filter(is_passed).collect();
+            let passed: Vec<u16> = step.points(&topology).filter(is_passed).collect();
             for point in &passed {
                 let beside = passed
                     .iter()
@@ -183,7 +242,12 @@ impl Misses {
                 let share = portion(n_seen(*point, side).max(1), all.iter().sum());
                 let missed = found.get_mut(usize::from(*point));
                 if let Some(missed) = missed.and_then(|both| both.get_mut(side)) {
-                    missed.n_missed += share * portion(n, 1);
+                    let of = if is_known {
+                        &mut missed.n_missed
+                    } else {
+                        &mut missed.n_maybe_missed
+                    };
+                    *of += share * portion(n, 1);
                 }
             }
         }
@@ -220,7 +284,8 @@ mod tests {
         let bits = |links: &[usize]| links.iter().fold(0, |all, at| all | bit(*at));
         let all: Vec<usize> = (0..plan.links.len()).collect();
         let crossed = PairSegments::from_iter([(1, bits(crossed)), (2, bits(&all))]);
-        let found = misses.count(plan, &crossed).into_iter();
+        let found = misses.count(plan, &crossed, &HostSegments::default());
+        let found = found.into_iter();
         found.map(|[to, _]| (to.n_seen, to.n_missed)).collect()
     }
 

@@ -174,6 +174,7 @@ mod tests {
         let missed = Missed {
             n_seen: 7_500,
             n_missed: 2_500.0,
+            ..Missed::default()
         };
         let mut here = loss(200 + 100);
         here.take_missed(&missed, loss(300).lost);
@@ -196,6 +197,7 @@ mod tests {
         let missed = Missed {
             n_seen: 50,
             n_missed: 50.0,
+            ..Missed::default()
         };
         let mut here = loss(10);
         here.take_missed(&missed, loss(300).lost);
