@@ -18,7 +18,7 @@ from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import N_BLOCKS, Blocks, BlockTimes
 from pcaplat.records import dataclass
 from pcaplat.statistics.intervals import CONFIDENCE, LEAST_BLOCKS, SHORT_BLOCK, Estimate
-from pcaplat.statistics.loss_ratio import LossEstimate
+from pcaplat.statistics.loss_ratio import LossEstimate, count_se_of
 from pcaplat.tables.columns import Row
 from pcaplat.tables.results import holding
 from pcaplat.units import format_ns
@@ -220,9 +220,9 @@ def lost_span(
     few = LossEstimate(
         cell["n_lost"],
         n_judged,
-        clustering=segment["lost_spread"],
         n_more=segment["n_maybe_lost"] or 0,
         n_fewer=segment.get("n_maybe_late") or 0,
+        count_se=count_se_of(cell["n_lost"], segment["lost_spread"]),
     )
     many = replace(few, n=n_judged + (segment["n_undecided"] or 0))
     least, most = (loss_ratio(losses, [blocks]).within for losses in (many, few))

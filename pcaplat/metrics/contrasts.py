@@ -8,6 +8,7 @@ by round. With fewer, the interval is that within the runs, and run-to-run varia
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from math import hypot
 from typing import Protocol
 
 from pcaplat.metrics.counted_quantiles import CountedQuantile, is_short, off_by_ranks
@@ -218,6 +219,7 @@ def _losses(measurements: Sequence[Measurement]) -> LossEstimate | None:
         scattered=scattered,
         n_more=n_more,
         n_fewer=n_fewer,
+        count_se=hypot(*(one.count_se for one in losses)),
     )
 
 

@@ -5,6 +5,7 @@ A figure that a run cannot give is `Unavailable`, with the reason: a value, no e
 """
 
 from dataclasses import replace
+from math import hypot
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from pcaplat.metrics.quantiles import LEAST_PAIRED, of_quantile
 from pcaplat.metrics.runs import MeasuredRun
 from pcaplat.model.blocks import Blocks
 from pcaplat.statistics.intervals import Estimate
-from pcaplat.statistics.loss_ratio import LossEstimate
+from pcaplat.statistics.loss_ratio import LossEstimate, count_se_of
 from pcaplat.tables.results import n_judged
 
 
@@ -148,14 +149,14 @@ def lost(run: MeasuredRun, query: MetricQuery) -> Answer:
                 "lost packet; capture for longer, or set --lost-after"
             )
         )
-    # results that an older version wrote have none
-    spreads = [(row["n_lost"] or 1, row.get("lost_spread") or 1.0) for row in rows]
-    spread = sum(of * each for of, each in spreads) / sum(of for of, _ in spreads)
     sides = [run.blocks.get((*ends, way)) for way in ways]
     n_more, n_fewer = (
         sum(row.get(name) or 0 for row in rows) for name in ("n_maybe_lost", "n_maybe_late")
     )
-    losses = LossEstimate(n_lost, n, clustering=spread, n_more=n_more, n_fewer=n_fewer)
+    # results that an older version wrote have no spread
+    spreads = [(row["n_lost"], row.get("lost_spread") or 1.0) for row in rows]
+    count_se = hypot(*(count_se_of(*one) for one in spreads))
+    losses = LossEstimate(n_lost, n, n_more=n_more, n_fewer=n_fewer, count_se=count_se)
     return loss_ratio(losses, [side for side in sides if side is not None])
 
 

@@ -1,7 +1,7 @@
 """Intervals of a loss ratio: losses are few, so nothing is normal about them."""
 
 from dataclasses import replace
-from math import inf, sqrt
+from math import hypot, inf, sqrt
 
 from pcaplat import _native
 from pcaplat.records import dataclass
@@ -20,7 +20,8 @@ class LossEstimate:
     losses), told on `df` degrees of freedom; the interval is that of so many fewer (Korn and
     Graubard 1998). `runs` is what the runs' scatter says, where there are enough, and `scattered`
     what they may scatter by that seldom lose much: the widest of all holds. Of `n`, `n_more` may be
-    lost too, as far as is known, and `n_fewer` of those lost may not be.
+    lost too, as far as is known, and `n_fewer` of those lost may not be. `count_se` is the standard
+    error of `n_lost` where it is a difference, because a capture missed packets.
     """
 
     n_lost: int
@@ -31,6 +32,7 @@ class LossEstimate:
     scattered: ScatteredShares | None = None
     n_more: int = 0
     n_fewer: int = 0
+    count_se: float = 0.0
 
     @property
     def value(self) -> float:
@@ -63,8 +65,9 @@ class LossEstimate:
     @property
     def _worth(self) -> tuple[float, float, float]:
         """Independent losses: the fewest that these may be worth, the most, and packets."""
-        n_least = max(self.n_lost - self.n_fewer, 0)
-        counts = n_least, min(self.n_lost + self.n_more, self.n), self.n
+        off = t_quantile(TAIL, inf) * self.count_se
+        n_least = max(self.n_lost - self.n_fewer - off, 0.0)
+        counts = n_least, min(self.n_lost + self.n_more + off, self.n), self.n
         if self.clustering <= 1:
             return counts
         # that they cluster so much is an estimate itself
@@ -98,8 +101,22 @@ class LossEstimate:
         """Give an estimate that differences can be taken of (Agresti and Caffo 2000)."""
         _, _, n = self._worth
         share = (self.value * n + 1) / (n + 2)
-        se = sqrt(share * (1 - share) / (n + 2))
+        se = hypot(sqrt(share * (1 - share) / (n + 2)), self.count_se / self.n)
         bias = max(self.n_more, self.n_fewer) / self.n
         if self.runs is not None and self.runs.se > se:
             return replace(self.runs, bias=max(self.runs.bias, bias))
         return Estimate(self.value, se, inf, bias)
+
+
+def count_se_of(n_lost: int, spread: float) -> float:
+    """Give the standard error that a count of losses has beside their own chance.
+
+    Example:
+        >>> count_se_of(4, 2.0), count_se_of(0, 5.0), count_se_of(9, 1.0)
+        (2.0, 2.0, 0.0)
+
+    Args:
+        n_lost: Losses; a difference that came out below 1 counts as one.
+        spread: How many times the variance of as many independent losses it has.
+    """
+    return sqrt(max(spread - 1, 0.0) * max(n_lost, 1))

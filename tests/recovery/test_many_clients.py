@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -146,11 +146,11 @@ def past_the_middle(network: Network) -> tuple[int, int]:
     return len(unseen), sum(hosts[one] not in seen for one in unseen)
 
 
-def middle(network: Network, folder: Path) -> dict[str, float]:
+def middle(network: Network, folder: Path) -> dict[str, Any]:
     """What is told of the middle's capture."""
     files = network.save(folder)
     with pcaplat.merge(files, same_clock=["all"], path=LINE, keep_rows=False) as result:
-        (row,) = (row for row in result.document["points"] if row["point"] == "b")
+        (row,) = [dict(row) for row in result.document["points"] if row["point"] == "b"]
     return row
 
 

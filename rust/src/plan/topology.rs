@@ -117,14 +117,34 @@ impl Topology {
         Capturing(not.fold(u128::MAX, |all, (point, _)| all & !(1 << point)))
     }
 
-    /// Whether all points between two others were capturing from one reference time to another. Of points
+    /// Whether one of the ways between two points was capturing from one reference time to another. Of points
     /// that no packet of these two passes nothing is asked.
     #[must_use]
     pub fn is_watched(&self, along: &Along, (up, down): (u16, u16), span_ns: (i64, i64)) -> bool {
         let capturing = self.capturing(span_ns);
-        let points = self.points();
-        let mut passed = points.filter(|point| along.passes(up, *point, down));
-        passed.all(|point| capturing.has(point))
+        let passed = || self.points().filter(|at| along.passes(up, *at, down));
+        passed().all(|point| capturing.has(point)) || {
+            let was_capturing = |point: u16| {
+                let beside = passed().filter(|other| along.are_beside(point, *other));
+                capturing.has(point) || self.were_capturing(beside, span_ns)
+            };
+            along.is_led((up, down), was_capturing)
+        }
+    }
+
+    /// Whether parallel points were capturing, as one that packets pass now here, now there: a branch that nothing
+    /// took for a while has not stopped capturing.
+    fn were_capturing(
+        &self,
+        parallel: impl Iterator<Item = u16>,
+        (one_ns, other_ns): (i64, i64),
+    ) -> bool {
+        let covers = parallel.filter_map(|point| self.covers.get(usize::from(point)));
+        let covers = covers.filter(|(start_ns, end_ns)| start_ns <= end_ns);
+        let (start_ns, end_ns) = covers.fold((i64::MAX, i64::MIN), |all, one| {
+            (all.0.min(one.0), all.1.max(one.1))
+        });
+        start_ns <= one_ns.min(other_ns) && end_ns >= one_ns.max(other_ns)
     }
 
     /// The numbers of all routes, the path's first.
@@ -240,6 +260,23 @@ impl Along {
     #[must_use]
     pub fn passes(&self, up: u16, point: u16, down: u16) -> bool {
         self.leads(up, point) && self.leads(point, down)
+    }
+
+    /// Whether a way leads from one point to another over such points alone.
+    fn is_led(&self, (up, down): (u16, u16), is_such: impl Fn(u16) -> bool) -> bool {
+        let (mut reached, mut at) = (vec![up], 0);
+        while let Some(from) = reached.get(at).copied() {
+            for next in self.onward(from) {
+                if next == down {
+                    return true;
+                }
+                if self.leads(next, down) && !reached.contains(&next) && is_such(next) {
+                    reached.push(next);
+                }
+            }
+            at += 1;
+        }
+        false
     }
 
     /// Whether no packet passes both, or they are one.

@@ -15,6 +15,9 @@ LEAST_SHARE = 0.02
 """An edge that fewer trajectories than this share of the busiest one took is chance, unless nothing
 else joins its ends: how busy other parts of the path are says nothing of it."""
 
+MUCH_OF_END = 0.25
+"""Nor is it chance if it is so much of the busiest edge at one of its ends, which few pass."""
+
 ENOUGH_OF_WAY = 8
 """So many packets of two addresses and one direction tell which points they pass."""
 
@@ -44,8 +47,7 @@ def find_edges(
     # what goes to several receivers does not pass from one to the other
     others = Visits.of([_numbered(unique[point]) for point in along], along)
     taken = visits.taken()
-    busiest = max(taken.values(), default=0)
-    busy = {ends for ends, n in taken.items() if n >= LEAST_SHARE * busiest}
+    busy = _busy(taken)
     own = visits.of_own_way([seen[point] for point in along])
     for number, route in enumerate(routes.orders[1:], 1):
         some = [point for point in route if point in along]
@@ -64,6 +66,20 @@ def find_edges(
     edges = [ends for ends, n in taken.items() if ends in own or _detour(taken, ends, along) < n]
     place = {point: i for i, point in enumerate(along)}
     return sorted(edges, key=lambda ends: (place[ends[0]], place[ends[1]]))
+
+
+def _busy(taken: Mapping[Pair, int]) -> set[Pair]:
+    """Edges that too many trajectories took for chance: of all, or of those at one end."""
+    busiest = max(taken.values(), default=0)
+    at_point: dict[int, int] = {}
+    for ends, n in taken.items():
+        at_point |= {point: max(at_point.get(point, 0), n) for point in ends}
+    return {
+        ends
+        for ends, n in taken.items()
+        if n >= LEAST_SHARE * busiest
+        or n >= max(ENOUGH_OF_WAY, MUCH_OF_END * min(at_point[point] for point in ends))
+    }
 
 
 @dataclass(frozen=True)

@@ -202,9 +202,13 @@ impl Tally {
         let mut crossed = 0;
         if self.has_way(first, observations, direction) {
             let bounds_clocks = self.least.is_bound_by(&self.plan, first);
-            let whole = self.whole_of(observations);
+            let steps = || steps(topology.along(direction), observations);
+            let is_step = |(up, down): (&Observation, &Observation)| {
+                steps().any(|step| (step.0.frame, step.1.frame) == (up.frame, down.frame))
+            };
+            let whole = self.whole_of(observations).filter(|ends| !is_step(*ends));
             let kind = self.openings.kind_of(first);
-            for pair in steps(topology.along(direction), observations).chain(whole) {
+            for pair in steps().chain(whole) {
                 if bounds_clocks {
                     self.least.note(&self.plan, direction, pair);
                 }
