@@ -231,10 +231,15 @@ impl Session {
     /// Whether the evidence is enough: distinct packets that no chance makes equal, or, where the
     /// numbers do not survive, packets both ways.
     pub(super) fn is_evident(&self) -> bool {
+        self.is_enough() && self.is_possible()
+    }
+
+    /// The same, whatever it says.
+    pub(super) fn is_enough(&self) -> bool {
         let both_ways = self.n_of_way.iter().all(|n| *n > 0);
         let enough = if both_ways { THERE_AND_BACK } else { ENOUGH };
         let enough = if self.is_shifted() { ENOUGH } else { enough };
-        (self.is_strong() || both_ways) && self.n_keys >= enough && self.is_possible()
+        (self.is_strong() || both_ways) && self.n_keys >= enough
     }
 
     /// By these two points a flow passes as it is.
@@ -251,6 +256,14 @@ impl Session {
     pub(super) fn shifts_only(&self) -> bool {
         let far = |ahead: &u32| ahead.wrapping_add(FAR_AHEAD) > 2 * FAR_AHEAD;
         self.sides[0].tuple_hash == self.sides[1].tuple_hash && self.ahead.iter().flatten().any(far)
+    }
+
+    /// The same by so little that it may be another segment with the same content, unless a device is known that
+    /// shifts numbers, and most packets of the flow say so.
+    pub(super) fn shifts_little(&self) -> bool {
+        self.sides[0].tuple_hash == self.sides[1].tuple_hash
+            && self.is_shifted()
+            && !self.shifts_only()
     }
 
     fn is_possible(&self) -> bool {

@@ -169,7 +169,8 @@ impl Sessions {
         };
         if let Some(session) = self.all.get_mut(index as usize) {
             session.add(here, there);
-            if session.shifts_only() && session.n_keys >= ENOUGH {
+            let is_shifted = session.shifts_only() || session.shifts_little();
+            if is_shifted && session.n_keys >= ENOUGH {
                 self.shifted.insert(here.unaddressed.tuple_hash);
             }
         }
@@ -211,9 +212,29 @@ impl Sessions {
                 && (session.is_numbered() || (0..2).any(|side| self.is_most_of_flow(session, side)))
         });
         let mut accepted: Vec<Session> = evident.cloned().collect();
+        accepted.extend(self.shifted_little(&accepted));
         let translators = Translators::of(&accepted);
         accepted.extend(self.of_translators(&translators));
         accepted
+    }
+
+    /// Sessions whose numbers are shifted by little, between points of which others of these show a device that
+    /// draws shifts: some of them are little by chance.
+    fn shifted_little(&self, evident: &[Session]) -> Vec<Session> {
+        let places = |session: &Session| session.sides.map(|side| side.place);
+        let mut n_shifted: BTreeMap<[u16; 2], usize> = BTreeMap::new();
+        for session in evident.iter().filter(|session| session.shifts_only()) {
+            *n_shifted.entry(places(session)).or_default() += 1;
+        }
+        let is_of_device = |session: &&Session| n_shifted.get(&places(session)) >= Some(&ENOUGH);
+        let little = self.all.iter().filter(|session| {
+            session.shifts_little()
+                && session.is_enough()
+                && (0..2).all(|side| {
+                    !self.is_beaten(session, side) && self.is_most_of_flow(session, side)
+                })
+        });
+        little.filter(is_of_device).cloned().collect()
     }
 
     /// Sessions of too few packets to be evident, unless such ones contradict others: equal packets may be two.
