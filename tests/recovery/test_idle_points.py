@@ -110,3 +110,26 @@ def test_each_edge_of_a_branch_that_little_passes_has_its_losses(
         first = ENDS if row["direction"] == "forward" else ENDS[::-1]
         mine = [number for number in lost if network.packets[number].ways[0][0] == first[0]]
         assert abs(row["n_lost"] - len(mine)) <= 2, (edge, row["n_lost"], len(mine))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("share", [0.4, 0.5, 0.6])
+def test_a_mirror_that_samples_makes_no_way_past_its_point(
+    share: float, seed: int, tmp_path: Path
+) -> None:
+    """Packets of each flow are seen there now and then; what goes another way is never seen."""
+    network = sent(Kind(lambda _flow, _share: THROUGH, SHORTCUT), seed)
+    chance = np.random.default_rng(seed)
+    some = network.seen["left"]
+    network.seen["left"] = [one for one in some if chance.random() > share]
+    rows = rows_of(network.save(tmp_path), ("all",))
+    edges = {frozenset((row["near"], row["far"])) for row in rows}
+    assert edges == set(map(frozenset, (("in", "left"), ("left", "mid"), ("mid", "out"), ENDS)))
+    for row in rows:
+        if not is_whole(row):
+            edge = (row["near"], row["far"])
+            edge = edge if row["direction"] == "forward" else edge[::-1]
+            n_lost = sum(at == edge for at, _ in network.lost)
+            seen_frac = 1 - share if "left" in edge else 1
+            # how many of the others were missed is told within a few
+            assert abs(row["n_lost"] - n_lost * seen_frac) <= 25, edge

@@ -2,6 +2,7 @@
 //! begins and ends.
 
 use super::{Direction, Plan};
+use crate::base::blocks::Grid;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -42,6 +43,7 @@ pub struct Topology {
     n_points: usize,
     /// Per point: start and end of the time that it covers.
     covers: Vec<(i64, i64)>,
+    blocks: Grid,
     links: Vec<(u16, u16)>,
     whole: Option<usize>,
     /// Per near × n + far.
@@ -88,6 +90,7 @@ impl Topology {
             whole: plan.whole,
             of_ends,
             forks: along.iter().flatten().any(fork),
+            blocks: plan.blocks,
             along,
         }
     }
@@ -145,6 +148,12 @@ impl Topology {
             (all.0.min(one.0), all.1.max(one.1))
         });
         start_ns <= one_ns.min(other_ns) && end_ns >= one_ns.max(other_ns)
+    }
+
+    /// The block of time of an instant.
+    #[must_use]
+    pub fn block_of(&self, aligned_ns: i64) -> usize {
+        self.blocks.block_of(aligned_ns)
     }
 
     /// The numbers of all routes, the path's first.

@@ -1,6 +1,7 @@
 """Which points are neighbours: the edges of the path."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,8 +35,8 @@ def find_edges(
     """Edges of one component: pairs of points that trajectories visit one after the other.
 
     A pair that is passed over by a point in between is an edge if packets of two addresses go that
-    way which never pass the point; else only if more trajectories jump than go through: a mirror
-    that drops a fifth of its packets makes no shortcut.
+    way which never pass the point; else only if more trajectories jump than go through, without
+    those of flows that the point sees now and then: a mirror that samples makes no shortcut.
 
     Args:
         seen: All packets of each point: of those that it saw again it may have missed one.
@@ -63,9 +64,21 @@ def find_edges(
     own |= trees.keys()
     taken = _joined(kept | trees, tree_of_all(on_path, along))
     taken = _joined(taken, others.taken())
-    edges = [ends for ends, n in taken.items() if ends in own or _detour(taken, ends, along) < n]
+    jumps = taken | _not_missed(on_path, [seen[point] for point in along], along)
+    around = {ends: _detour(taken, ends, along) for ends in taken.keys() - own}
+    hardly = {ends for ends, n in around.items() if n <= HARDLY_EVER * taken[ends]}
+    edges = own & taken.keys() | hardly | {ends for ends, n in around.items() if n < jumps[ends]}
     place = {point: i for i, point in enumerate(along)}
     return sorted(edges, key=lambda ends: (place[ends[0]], place[ends[1]]))
+
+
+def _not_missed(
+    unique: Sequence[Observations], seen: Sequence[Observations], along: Sequence[int]
+) -> dict[Pair, int]:
+    """How often two points follow each other, but for flows that a point in between sees too."""
+    by_flow = [[replace(one, pair=one.flow) for one in some] for some in (unique, seen)]
+    visits = Visits.of(by_flow[0], along)
+    return visits.taken_past(by_flow[1])
 
 
 def _busy(taken: Mapping[Pair, int]) -> set[Pair]:
@@ -116,17 +129,35 @@ class Visits:
         """How often two points follow each other."""
         return self._counted(np.ones(len(self.near), np.bool_), least=1)
 
+    def taken_past(self, seen: Sequence[Observations]) -> dict[Pair, int]:
+        """How often two points follow each other on ways that pass none of those between them.
+
+        Ways of few packets may be such.
+        """
+        passed, most = self._passed_by(seen)
+        is_few = most < ENOUGH_OF_WAY
+        is_past = self._is_past(passed > HARDLY_EVER * most[:, None]) | is_few[self.way]
+        none = dict.fromkeys(self.taken(), 0)
+        return none | self._counted(is_past, least=1)
+
     def of_own_way(self, seen: Sequence[Observations]) -> set[Pair]:
         """Points that follow each other on a way which passes none of those between them."""
-        passed = _passed(seen, self.ways)
-        most = passed.max(axis=1, initial=0)
+        passed, most = self._passed_by(seen)
         is_passed = passed > HARDLY_EVER * most[:, None]
         # of few packets nobody knows where they do not pass
         is_passed |= most[:, None] < ENOUGH_OF_WAY
-        before = np.cumsum(is_passed, axis=1)
-        is_free = before[self.way, self.far - 1] == before[self.way, self.near]
-        own = self._steps_of_ways(is_free)
+        own = self._steps_of_ways(self._is_past(is_passed))
         return {(self.along[near], self.along[far]) for near, far in own.T.tolist()}
+
+    def _passed_by(self, seen: Sequence[Observations]) -> tuple[Ints, Ints]:
+        passed = _passed(seen, self.ways)
+        return passed, passed.max(axis=1, initial=0)
+
+    def _is_past(self, is_passed: Bools) -> Bools:
+        """Tell which steps go past no point between that their way passes."""
+        before = np.cumsum(is_passed, axis=1)
+        is_past: Bools = before[self.way, self.far - 1] == before[self.way, self.near]
+        return is_past
 
     def _steps_of_ways(self, is_free: Bools) -> Ints:
         """Steps that most packets of some way took, of those that are enough."""

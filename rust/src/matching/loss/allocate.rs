@@ -6,6 +6,7 @@
 //! got lost farther on (D). Of those that ended at u (E), E − D m / (1 − m) are losses of the
 //! segment; (1 − m) E − m D are as many as v would have witnessed, and n holds what it witnessed.
 
+use crate::matching::loss::arrivals::Arrivals;
 use crate::matching::loss::missed::Missed;
 use crate::matching::loss::segment_loss::LinkLoss;
 use crate::matching::loss::{End, Losses};
@@ -38,7 +39,7 @@ pub(crate) enum Candidates {
 /// Allocates all losses. `n_pairs`: what came through, per link and direction.
 pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Allocated {
     let points = losses.misses.count(plan, &losses.crossed, &losses.hosts);
-    let books = Allocation::new(plan, n_pairs, &points);
+    let books = Allocation::new(plan, losses, n_pairs, &points);
     let mut gathered: BTreeMap<Candidates, LinkLoss> = BTreeMap::new();
     let mut seen_at_both: HashMap<(u16, u16, usize), Lost> = HashMap::new();
     let mut gaps = Gaps::new(plan);
@@ -131,15 +132,22 @@ impl Gaps {
 pub(crate) struct Allocation<'a> {
     plan: &'a Plan,
     pub(crate) topology: Topology,
+    arrivals: &'a Arrivals,
     n_pairs: &'a [[u64; 2]],
     points: &'a [[Missed; 2]],
 }
 
 impl<'a> Allocation<'a> {
-    pub(crate) fn new(plan: &'a Plan, n_pairs: &'a [[u64; 2]], points: &'a [[Missed; 2]]) -> Self {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        losses: &'a Losses,
+        n_pairs: &'a [[u64; 2]],
+        points: &'a [[Missed; 2]],
+    ) -> Self {
         Self {
             plan,
             topology: Topology::new(plan),
+            arrivals: &losses.arrivals,
             n_pairs,
             points,
         }
@@ -245,22 +253,31 @@ impl<'a> Allocation<'a> {
         more.chain(fewer).collect()
     }
 
-    /// Divides what was lost on either as what came through them is.
+    /// Divides what was lost on either as what came through them at the time is.
     fn divided(&self, either: &Candidates, loss: &LinkLoss) -> Vec<(LinkCrossing, LinkLoss)> {
-        let (links, weights) = self.weighed(either);
-        let parts = links.into_iter().zip(loss.divided(&weights));
+        let (links, weights) = self.weighed(either, 0);
+        let parts = if weights.len() > 1 {
+            loss.divided(&|block| self.weighed(either, block).1)
+        } else {
+            vec![loss.clone()]
+        };
+        let parts = links.into_iter().zip(parts);
         parts
             .filter_map(|(link, part)| Some((link?, part)))
             .collect()
     }
 
     /// The links on which something was lost, `None` for what is another end of the path, and how
-    /// much of it came through each.
-    pub(crate) fn weighed(&self, either: &Candidates) -> (Vec<Option<LinkCrossing>>, Vec<f64>) {
-        let weighed = match either {
+    /// much of it came through each in a block of time; as one packet counts what came in all.
+    pub(crate) fn weighed(
+        &self,
+        either: &Candidates,
+        block: usize,
+    ) -> (Vec<Option<LinkCrossing>>, Vec<f64>) {
+        let weighed: Vec<_> = match either {
             Candidates::Of(segments) => segments
                 .iter()
-                .map(|one| (Some(*one), self.n_passed(*one)))
+                .map(|one| (Some(*one), self.passed(*one, block)))
                 .collect(),
             Candidates::Whole(whole, direction, last) => {
                 let end = self.topology.ends(*whole);
@@ -268,22 +285,26 @@ impl<'a> Allocation<'a> {
                 let others = last.iter().map(|point| {
                     (
                         Some(*whole).filter(|_| is_end(*point)),
-                        self.n_arrived(*point, *direction),
+                        self.arrived((*point, *direction), block),
                     )
                 });
                 if last.iter().any(|point| is_end(*point)) {
                     others.collect()
                 } else {
-                    vec![(Some(*whole), 1.0)]
+                    vec![(Some(*whole), [1.0, 0.0])]
                 }
             }
         };
-        weighed.into_iter().unzip()
+        let (links, passed): (Vec<_>, Vec<_>) = weighed.into_iter().unzip();
+        let all: f64 = passed.iter().map(|[in_all, _]| in_all).sum();
+        let weights = passed.iter().map(|[in_all, then]| in_all / all + then);
+        (links, weights.collect())
     }
 
-    /// What came through a segment, and would have been seen to, had its downstream point missed none.
+    /// What came through a segment, and would have been seen to, had its downstream point missed none: in all, and
+    /// in a block of time.
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
-    fn n_passed(&self, crossing: LinkCrossing) -> f64 {
+    fn passed(&self, crossing: LinkCrossing, block: usize) -> [f64; 2] {
         let n = self
             .n_pairs
             .get(crossing.link)
@@ -294,15 +315,16 @@ impl<'a> Allocation<'a> {
             .topology
             .ends(crossing)
             .map(|(_, down)| self.missed(down, crossing.side));
-        n.max(1) as f64 / (1.0 - missed.unwrap_or_default().share())
+        let seen_frac = 1.0 - missed.unwrap_or_default().share();
+        [n.max(1), self.arrivals.of(crossing, block)].map(|n| n as f64 / seen_frac)
     }
 
-    fn n_arrived(&self, point: u16, direction: Direction) -> f64 {
+    fn arrived(&self, (point, direction): (u16, Direction), block: usize) -> [f64; 2] {
         let neighbours = self.topology.along(direction).neighbours.iter();
         let to = neighbours.filter(|(_, down)| *down == point);
         to.filter_map(|(up, down)| self.topology.between(*up, *down))
-            .map(|crossing| self.n_passed(crossing))
-            .sum()
+            .map(|crossing| self.passed(crossing, block))
+            .fold([0.0; 2], |all, one| [all[0] + one[0], all[1] + one[1]])
     }
 
     pub(crate) fn missed(&self, point: u16, side: usize) -> Missed {

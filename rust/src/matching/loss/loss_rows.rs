@@ -22,7 +22,7 @@ pub(crate) fn write_lost(
     directory: &Path,
     files: &mut SegmentRowFiles,
 ) -> Result<()> {
-    let books = Allocation::new(plan, n_pairs, &allocated.points);
+    let books = Allocation::new(plan, losses, n_pairs, &allocated.points);
     let mut to = Spill::create(directory, "lost")?;
     for path in &files.ended {
         Ended::read(path, &mut |one| {
@@ -83,7 +83,7 @@ fn parts(
     let counted = counted.copied().unwrap_or(1.0);
     let mut found = Vec::new();
     for either in ways {
-        let (links, weights) = books.weighed(&either);
+        let (links, weights) = books.weighed(&either, end.block);
         let all: f64 = weights.iter().sum();
         for (link, weight) in links.into_iter().zip(weights) {
             let ends = link.and_then(|link| Some((link, books.topology.ends(link)?)));

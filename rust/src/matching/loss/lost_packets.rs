@@ -103,7 +103,7 @@ impl<'a> LostPackets<'a> {
         Self {
             losses,
             allocated,
-            books: Allocation::new(plan, n_pairs, &allocated.points),
+            books: Allocation::new(plan, losses, n_pairs, &allocated.points),
             loss_rate: n_pairs.iter().enumerate().map(of_link).collect(),
             chances: vec![[0; 2]; n_pairs.len()],
         }
@@ -150,7 +150,7 @@ impl<'a> LostPackets<'a> {
             if matches!(either, Candidates::Whole(..)) {
                 continue;
             }
-            let (next, shares) = self.books.weighed(&either);
+            let (next, shares) = self.books.weighed(&either, end.block);
             let all: f64 = shares.iter().sum();
             for (next, share) in next.into_iter().zip(shares) {
                 let Some(next) = next else { continue };
@@ -181,7 +181,7 @@ impl<'a> LostPackets<'a> {
             let goes_on =
                 |crossing: &LinkCrossing| self.books.goes_on(&one.end, crossed, *crossing);
             let segments = Candidates::Of(from.filter(goes_on).collect());
-            let (segments, shares) = self.books.weighed(&segments);
+            let (segments, shares) = self.books.weighed(&segments, one.end.block);
             let all: f64 = shares.iter().sum();
             for (segment, share) in segments.into_iter().flatten().zip(shares) {
                 let entered = unseen * share / all;

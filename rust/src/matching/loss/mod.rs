@@ -1,6 +1,7 @@
 //! Losses: where packets were last seen, of address pairs that go farther otherwise.
 
 pub(crate) mod allocate;
+pub(crate) mod arrivals;
 pub(crate) mod host_segments;
 pub(crate) mod loss_rows;
 pub(crate) mod lost_packets;
@@ -12,6 +13,7 @@ mod testing;
 pub(crate) mod unmirrored;
 
 use crate::matching::late::{Leftover, WaitingTimes};
+use crate::matching::loss::arrivals::Arrivals;
 use crate::matching::loss::host_segments::HostSegments;
 use crate::matching::loss::missed::Misses;
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
@@ -127,6 +129,7 @@ pub(crate) struct Losses {
     pub(crate) crossed: PairSegments,
     /// The same of flows, one way, where the path forks.
     pub(crate) crossed_by_flow: PairSegments,
+    pub(crate) arrivals: Arrivals,
     pub(crate) ended: HashMap<End, Lost>,
     pub(crate) misses: Misses,
     /// Address pairs of which some packet did not pass the whole path.
@@ -181,6 +184,8 @@ impl Losses {
                     toward: last.toward,
                 };
                 self.crossed_by_flow.add(way, crossed);
+                let block = topology.block_of(last.aligned_ns);
+                self.arrivals.add(crossed, block);
             }
         }
     }
@@ -245,6 +250,7 @@ impl Losses {
     pub(crate) fn merge(&mut self, other: Self) {
         self.crossed.join(other.crossed);
         self.crossed_by_flow.join(other.crossed_by_flow);
+        self.arrivals.merge(other.arrivals);
         for (end, lost) in other.ended {
             self.ended.entry(end).or_default().add(lost);
         }

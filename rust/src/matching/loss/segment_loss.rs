@@ -48,16 +48,33 @@ impl LinkLoss {
         }
     }
 
-    /// Parts in proportion to the weights: whole numbers that add up.
-    pub(crate) fn divided(&self, weights: &[f64]) -> Vec<Self> {
+    /// Parts in proportion to the weights of each block of time: whole numbers that add up.
+    pub(crate) fn divided(&self, weights_in: &dyn Fn(usize) -> Vec<f64>) -> Vec<Self> {
+        let mut expected = vec![vec![0.0; self.blocks.len()]; weights_in(0).len()];
+        for (block, n) in self.blocks.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let weights = weights_in(block);
+            let total: f64 = weights.iter().sum();
+            for (part, weight) in expected.iter_mut().zip(weights) {
+                if let Some(share) = part.get_mut(block) {
+                    *share = real(*n) * weight / total;
+                }
+            }
+        }
+        let weights: Vec<f64> = if self.blocks.is_empty() {
+            weights_in(0)
+        } else {
+            expected.iter().map(|part| part.iter().sum()).collect()
+        };
         let total: f64 = weights.iter().sum();
         let mut before = 0.0;
         let mut parts = Vec::new();
-        for weight in weights {
+        for (weight, expected) in weights.iter().zip(&expected) {
             let (from, to) = (before / total, (before + weight) / total);
             before += weight;
             let part = |n: u64| rounded(real(n) * to) - rounded(real(n) * from);
-            parts.push(self.scaled(&part));
+            let scaled = self.scaled(&part);
+            let blocks = in_whole_numbers(expected, scaled.lost.packets);
+            parts.push(Self { blocks, ..scaled });
         }
         parts
     }
@@ -112,6 +129,20 @@ impl LinkLoss {
     }
 }
 
+/// Numbers in proportion to those expected, that add up to so many.
+fn in_whole_numbers(expected: &[f64], n: u64) -> Vec<u64> {
+    let all: f64 = expected.iter().sum();
+    let mut before = 0.0;
+    let mut found = Vec::with_capacity(expected.len());
+    for one in expected {
+        let (from, to) = (before, before + one);
+        before = to;
+        let up_to = |sum: f64| rounded(real(n) * sum / all.max(f64::MIN_POSITIVE));
+        found.push(up_to(to) - up_to(from));
+    }
+    found
+}
+
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn real(n: u64) -> f64 {
     n as f64
@@ -152,7 +183,7 @@ mod tests {
     #[test]
     fn parts_are_whole_and_add_up() {
         for n in [0, 1, 7, 100, 1_001] {
-            let parts = loss(n).divided(&[1.0, 1.0, 5.0]);
+            let parts = loss(n).divided(&|_| vec![1.0, 1.0, 5.0]);
             assert_eq!(parts.iter().map(|part| part.lost.packets).sum::<u64>(), n);
             assert_eq!(
                 parts.iter().map(|part| part.lost.bytes).sum::<u64>(),
@@ -164,8 +195,22 @@ mod tests {
                     .all(|part| n_in_blocks(part) == part.lost.packets)
             );
         }
-        let only = &loss(7).divided(&[3.0])[0];
+        let only = &loss(7).divided(&|_| vec![3.0])[0];
         assert_eq!((only.lost.packets, &only.blocks), (7, &loss(7).blocks));
+    }
+
+    #[test]
+    fn parts_are_those_of_each_time() {
+        let n = u64::try_from(N_BLOCKS).unwrap();
+        let is_late = |block: usize| f64::from(u8::from(block >= N_BLOCKS / 4));
+        let parts = loss(n).divided(&|block| vec![1.0 - is_late(block), is_late(block)]);
+        assert_eq!(
+            [0, 1].map(|at: usize| parts[at].lost.packets),
+            [n / 4, 3 * n / 4]
+        );
+        assert_eq!(parts[0].blocks[..N_BLOCKS / 4], vec![1; N_BLOCKS / 4]);
+        assert_eq!(parts[0].blocks[N_BLOCKS / 4..], vec![0; 3 * N_BLOCKS / 4]);
+        assert_eq!(n_in_blocks(&parts[1]), 3 * n / 4);
     }
 
     #[test]

@@ -13,7 +13,7 @@ impl Noted {
         let n_pairs: Vec<[u64; 2]> = n_pairs.iter().map(|n| [*n; 2]).collect();
         let side = self.direction.index();
         let allocated = allocate(&self.plan, &self.losses, &n_pairs);
-        let books = Allocation::new(&self.plan, &n_pairs, &allocated.points);
+        let books = Allocation::new(&self.plan, &self.losses, &n_pairs, &allocated.points);
         let mut sums = vec![vec![0.0; 4]; self.plan.links.len()];
         for one in &self.ended {
             let crossed = self.losses.crossed_of(&books.topology, &one.end);
