@@ -3,7 +3,7 @@
 //! that they passed it.
 
 use crate::identity::address_pair::hosts_of;
-use crate::matching::loss::missed::Step;
+use crate::matching::loss::missed::Leap;
 use crate::matching::loss::pair_segments::DirectedPair;
 use crate::matching::loss::{End, Losses, onward_bits};
 use crate::plan::{Direction, Topology};
@@ -41,9 +41,9 @@ pub(crate) struct HostSegments {
     /// Those that ended and go elsewhere from there.
     elsewhere: HashSet<Onward>,
     /// Packets of ways that jumped points, none of which saw any of them.
-    unseen: HashMap<(DirectedPair, Step), u64>,
+    unseen: HashMap<(DirectedPair, Leap), u64>,
     /// How many such ways a host has.
-    n_unseen: HashMap<(Host, Step), u64>,
+    n_unseen: HashMap<(Host, Leap), u64>,
 }
 
 impl HostSegments {
@@ -60,9 +60,9 @@ impl HostSegments {
             }
         }
         found.unseen = losses.misses.unseen(topology, &losses.crossed);
-        for (way, step) in found.unseen.keys() {
+        for (way, leap) in found.unseen.keys() {
             for host in hosts(*way) {
-                *found.n_unseen.entry((host, *step)).or_default() += 1;
+                *found.n_unseen.entry((host, *leap)).or_default() += 1;
                 found.crossed.entry(host).or_default();
             }
         }
@@ -165,14 +165,14 @@ impl HostSegments {
 
     /// Of a way of few packets that jumped points, none of which saw any of them: the segments that nearly all others
     /// of one of their hosts crossed, and those that some did.
-    pub(super) fn crossed_past(&self, way: DirectedPair, step: Step) -> [u128; 2] {
-        let n = self.unseen.get(&(way, step));
+    pub(super) fn crossed_past(&self, way: DirectedPair, leap: Leap) -> [u128; 2] {
+        let n = self.unseen.get(&(way, leap));
         if n.is_none_or(|n| *n > FEW) {
             return [0; 2];
         }
         let by = |times: u64| {
             let of = |host: Host| {
-                let n = self.n_unseen.get(&(host, step)).copied().unwrap_or(0);
+                let n = self.n_unseen.get(&(host, leap)).copied().unwrap_or(0);
                 self.crossed_by(host, times * n)
             };
             hosts(way).into_iter().map(of).fold(0, |all, one| all | one)

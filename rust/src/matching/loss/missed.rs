@@ -5,7 +5,7 @@ use crate::matching::counts::LatePair;
 use crate::matching::loss::host_segments::HostSegments;
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
 use crate::matching::observation::Observation;
-use crate::plan::{Capturing, Direction, Plan, Topology};
+use crate::plan::{Along, Capturing, Direction, Plan, Topology};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,14 +13,14 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Jump {
     way: DirectedPair,
-    step: Step,
+    leap: Leap,
     /// The points that were capturing then.
     capturing: Capturing,
 }
 
 /// From where to where packets jumped, and the direction that they went in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(crate) struct Step {
+pub(crate) struct Leap {
     up: u16,
     down: u16,
     direction: Direction,
@@ -56,9 +56,9 @@ impl Missed {
 
 /// From where to where packets jumped, the points that were capturing then, the segments that packets of their
 /// addresses cross, and whether it is known that they cross them.
-type Alike = (Step, Capturing, u128, bool);
+type Alike = (Leap, Capturing, u128, bool);
 
-impl Step {
+impl Leap {
     /// The points that lie between.
     fn points(self, topology: &Topology) -> impl Iterator<Item = u16> {
         let along = topology.along(self.direction);
@@ -116,14 +116,14 @@ impl Misses {
     ) {
         let crossing = topology.between(up.point, down.point);
         if crossing.is_none_or(|one| topology.is_whole(one.link)) {
-            let step = Step {
+            let leap = Leap {
                 up: up.point,
                 down: down.point,
                 direction,
             };
             let jump = Jump {
                 way: DirectedPair::of(up),
-                step,
+                leap,
                 capturing: topology.capturing((up.aligned_ns, down.aligned_ns)),
             };
             *self.jumped.entry(jump).or_default() += 1;
@@ -172,14 +172,14 @@ impl Misses {
         &self,
         topology: &Topology,
         crossed: &PairSegments,
-    ) -> HashMap<(DirectedPair, Step), u64> {
+    ) -> HashMap<(DirectedPair, Leap), u64> {
         let (mut found, mut between) = (HashMap::new(), HashMap::new());
-        for (Jump { way, step, .. }, n) in &self.jumped {
+        for (Jump { way, leap, .. }, n) in &self.jumped {
             let between = *between
-                .entry(*step)
-                .or_insert_with(|| step.bits_between(topology));
+                .entry(*leap)
+                .or_insert_with(|| leap.bits_between(topology));
             if crossed.of(way.pair) & between == 0 {
-                *found.entry((*way, *step)).or_default() += n;
+                *found.entry((*way, *leap)).or_default() += n;
             }
         }
         found
@@ -192,16 +192,16 @@ impl Misses {
         for (
             Jump {
                 way,
-                step,
+                leap,
                 capturing,
             },
             n,
         ) in &self.jumped
         {
-            let [by_hosts, maybe] = hosts.crossed_past(*way, *step);
+            let [by_hosts, maybe] = hosts.crossed_past(*way, *leap);
             let is_known = by_hosts != 0 || maybe == 0;
             let of_hosts = if is_known { by_hosts } else { maybe };
-            let key = (*step, *capturing, crossed.of(way.pair) | of_hosts, is_known);
+            let key = (*leap, *capturing, crossed.of(way.pair) | of_hosts, is_known);
             *alike.entry(key).or_default() += n;
         }
         alike
@@ -216,31 +216,22 @@ impl Misses {
         hosts: &HostSegments,
     ) -> Vec<[Missed; 2]> {
         let topology = Topology::new(plan);
-        let n_seen = |point: u16, side: usize| {
-            let both = self.n_seen.get(usize::from(point));
-            both.and_then(|both| both.get(side)).copied().unwrap_or(0)
-        };
         let new = |point| {
             [0, 1].map(|side| Missed {
-                n_seen: n_seen(point, side),
+                n_seen: self.n_seen(point, side),
                 ..Missed::default()
             })
         };
         let mut found: Vec<[Missed; 2]> = topology.points().map(new).collect();
-        for ((step, capturing, crossed, is_known), n) in self.alike(crossed, hosts) {
-            let side = step.direction.index();
-            let along = topology.along(step.direction);
+        for ((leap, capturing, crossed, is_known), n) in self.alike(crossed, hosts) {
+            let along = topology.along(leap.direction);
             let is_passed = |point: &u16| {
                 capturing.has(*point) && topology.bits_at(along, *point) & crossed != 0
             };
-            let passed: Vec<u16> = step.points(&topology).filter(is_passed).collect();
-            for point in &passed {
-                let beside = passed
-                    .iter()
-                    .filter(|other| along.are_beside(*point, **other));
-                let all: Vec<u64> = beside.map(|other| n_seen(*other, side).max(1)).collect();
-                let share = portion(n_seen(*point, side).max(1), all.iter().sum());
-                let missed = found.get_mut(usize::from(*point));
+            let passed: Vec<u16> = leap.points(&topology).filter(is_passed).collect();
+            let side = leap.direction.index();
+            for (point, share) in self.shares(along, &passed, side) {
+                let missed = found.get_mut(usize::from(point));
                 if let Some(missed) = missed.and_then(|both| both.get_mut(side)) {
                     let of = if is_known {
                         &mut missed.n_missed
@@ -252,6 +243,24 @@ impl Misses {
             }
         }
         found
+    }
+
+    fn n_seen(&self, point: u16, side: usize) -> u64 {
+        let both = self.n_seen.get(usize::from(point));
+        both.and_then(|both| both.get(side)).copied().unwrap_or(0)
+    }
+
+    /// Of what passed these points unseen, the share of each: that of what it saw, of parallel ones.
+    fn shares(&self, along: &Along, passed: &[u16], side: usize) -> Vec<(u16, f64)> {
+        let n_seen = |point: u16| self.n_seen(point, side).max(1);
+        let share = |point: &u16| {
+            let beside = passed
+                .iter()
+                .filter(|other| along.are_beside(*point, **other));
+            let all = beside.map(|other| n_seen(*other)).sum();
+            (*point, portion(n_seen(*point), all))
+        };
+        passed.iter().map(share).collect()
     }
 }
 

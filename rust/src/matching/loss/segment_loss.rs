@@ -50,16 +50,7 @@ impl LinkLoss {
 
     /// Parts in proportion to the weights of each block of time: whole numbers that add up.
     pub(crate) fn divided(&self, weights_in: &dyn Fn(usize) -> Vec<f64>) -> Vec<Self> {
-        let mut expected = vec![vec![0.0; self.blocks.len()]; weights_in(0).len()];
-        for (block, n) in self.blocks.iter().enumerate().filter(|(_, n)| **n > 0) {
-            let weights = weights_in(block);
-            let total: f64 = weights.iter().sum();
-            for (part, weight) in expected.iter_mut().zip(weights) {
-                if let Some(share) = part.get_mut(block) {
-                    *share = real(*n) * weight / total;
-                }
-            }
-        }
+        let expected = self.expected(weights_in);
         let weights: Vec<f64> = if self.blocks.is_empty() {
             weights_in(0)
         } else {
@@ -77,6 +68,21 @@ impl LinkLoss {
             parts.push(Self { blocks, ..scaled });
         }
         parts
+    }
+
+    /// What each part has of the packets of each block.
+    fn expected(&self, weights_in: &dyn Fn(usize) -> Vec<f64>) -> Vec<Vec<f64>> {
+        let mut expected = vec![vec![0.0; self.blocks.len()]; weights_in(0).len()];
+        for (block, n) in self.blocks.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let weights = weights_in(block);
+            let total: f64 = weights.iter().sum();
+            for (part, weight) in expected.iter_mut().zip(weights) {
+                if let Some(share) = part.get_mut(block) {
+                    *share = real(*n) * weight / total;
+                }
+            }
+        }
+        expected
     }
 
     /// Leaves what the downstream point would have witnessed to be lost on this link, had it seen
