@@ -272,11 +272,16 @@ impl Session {
             || self.is_untouched()
     }
 
+    /// The same flows on both sides.
+    pub(super) fn has_legs_of(&self, other: &Self) -> bool {
+        let legs = |one: &Self| one.sides.map(|side| side.tuple_hash);
+        legs(self) == legs(other)
+    }
+
     /// The same flows, with the same shift: evidence that was taken for that of two sessions.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let legs = |one: &Self| one.sides.map(|side| side.tuple_hash);
         let agree = self.ahead.iter().zip(other.ahead);
-        legs(self) == legs(other)
+        self.has_legs_of(other)
             && self.is_turned() == other.is_turned()
             && agree
                 .into_iter()

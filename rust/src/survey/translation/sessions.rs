@@ -208,6 +208,7 @@ impl Sessions {
     pub(super) fn accepted(&self) -> Vec<Session> {
         let evident = self.all.iter().filter(|session| {
             session.is_evident()
+                && !self.is_passing(session)
                 && (0..2).all(|side| !self.is_beaten(session, side))
                 && (session.is_numbered() || (0..2).any(|side| self.is_most_of_flow(session, side)))
         });
@@ -227,14 +228,16 @@ impl Sessions {
             *n_shifted.entry(places(session)).or_default() += 1;
         }
         let is_of_device = |session: &&Session| n_shifted.get(&places(session)) >= Some(&ENOUGH);
-        let little = self.all.iter().filter(|session| {
+        let of_devices = self.all.iter().filter(is_of_device);
+        let little = of_devices.filter(|session| {
             session.shifts_little()
                 && session.is_enough()
+                && self.as_sent(session).next().is_none()
                 && (0..2).all(|side| {
                     !self.is_beaten(session, side) && self.is_most_of_flow(session, side)
                 })
         });
-        little.filter(is_of_device).cloned().collect()
+        little.cloned().collect()
     }
 
     /// Sessions of too few packets to be evident, unless such ones contradict others: equal packets may be two.
@@ -314,6 +317,25 @@ impl Sessions {
         all.filter(move |other| !std::ptr::eq(own, *other))
     }
 
+    /// Whether numbers would be shifted for a while only: nothing shifts them back. Packets of a burst that lie equally
+    /// far apart look like that where a translator's identifications come near those of a host.
+    fn is_passing(&self, own: &Session) -> bool {
+        let ends_ns = |session: &Session| {
+            let [side, _] = &session.sides;
+            (side.first_ns, side.last_ns)
+        };
+        let (first_ns, last_ns) = ends_ns(own);
+        own.is_shifted()
+            && self.as_sent(own).any(|other| ends_ns(other).0 < first_ns)
+            && self.as_sent(own).any(|other| ends_ns(other).1 > last_ns)
+    }
+
+    /// Evident sessions of the same two flows whose numbers are as they were sent.
+    fn as_sent<'s>(&'s self, own: &'s Session) -> impl Iterator<Item = &'s Session> {
+        let others = self.of_side(own, 0);
+        others.filter(|other| other.has_legs_of(own) && !other.is_shifted() && other.is_evident())
+    }
+
     /// Whether another session has the flow of one of its sides at the same time, and as much of it.
     fn is_beaten(&self, own: &Session, flow_of: usize) -> bool {
         self.of_side(own, flow_of).any(|other| {
@@ -327,9 +349,10 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identity::{UDP, Unaddressed};
+    use crate::identity::{TCP, TranslationKind, UDP, Unaddressed};
     use crate::survey::translation::session::Addresses;
     use std::net::{IpAddr, Ipv4Addr};
+    use std::ops::Range;
 
     const MS_NS: i64 = 1_000_000;
     const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
@@ -463,5 +486,69 @@ mod tests {
             }
             assert_eq!(told(&sessions), found);
         }
+    }
+
+    /// Notes so many segments of a flow, of which the numbers behind are ahead by so much.
+    fn note_shifted(sessions: &mut Sessions, flow: (u16, u16), ahead: u32, at_ms: Range<u32>) {
+        for at in at_ms {
+            let segment = |place: u16, port: u16, by: u32| {
+                let mut one = packet(place, port, at.into(), at.into());
+                (one.addresses.protocol, one.unaddressed.kind) = (TCP, TranslationKind::Tcp);
+                if flow.0 == flow.1 {
+                    one.unaddressed.tuple_hash = flow.0.into();
+                }
+                let sent = u64::from((100 * at).wrapping_add(by));
+                (one.unaddressed.numbers, one.unaddressed.ip_id) = (sent << 32 | 7, at + 1);
+                one
+            };
+            let (here, there) = (segment(0, flow.0, 0), segment(1, flow.1, ahead));
+            sessions.note_flow(&here);
+            sessions.note_flow(&there);
+            sessions.note(&here, &there);
+        }
+    }
+
+    /// How many sessions that are accepted have no shift, and how many have one.
+    fn accepted(sessions: &Sessions) -> [usize; 2] {
+        let all = sessions.accepted();
+        [false, true].map(|is| all.iter().filter(|one| one.is_shifted() == is).count())
+    }
+
+    #[test]
+    fn nothing_shifts_numbers_back() {
+        let mut sessions = Sessions::of_at_most(1_000);
+        note_shifted(&mut sessions, (5_000, 6_000), 0, 0..20);
+        note_shifted(&mut sessions, (5_000, 6_000), 1_448, 30..40);
+        assert_eq!(
+            accepted(&sessions),
+            [1, 1],
+            "a gateway that rewrote what it carries"
+        );
+        note_shifted(&mut sessions, (5_000, 6_000), 0, 50..70);
+        assert_eq!(accepted(&sessions), [2, 0]);
+    }
+
+    #[test]
+    fn a_little_shift_counts_beside_large_ones_if_most_of_the_flow_has_it() {
+        let large = |n: u16| {
+            let mut sessions = Sessions::of_at_most(1_000);
+            for flow in 0..n {
+                note_shifted(&mut sessions, (flow, flow), 1 << 28, 0..9);
+            }
+            sessions
+        };
+        for (n_large, n_shifted) in [(2, 2), (3, 4)] {
+            let mut sessions = large(n_large);
+            note_shifted(&mut sessions, (5_000, 5_000), 999, 0..9);
+            assert_eq!(accepted(&sessions), [0, n_shifted]);
+        }
+        let mut sessions = large(3);
+        note_shifted(&mut sessions, (5_000, 5_000), 999, 0..4);
+        note_shifted(&mut sessions, (5_000, 5_000), 0, 10..19);
+        assert_eq!(
+            accepted(&sessions)[1],
+            3,
+            "another segment with the same content"
+        );
     }
 }
