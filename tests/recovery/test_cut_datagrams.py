@@ -184,8 +184,15 @@ def test_no_byte_is_taken_for_another(seed: int, make: Make, tmp_path: Path) -> 
         down = of[row["down_point"]][row["down_frame"] - 1]
         assert up.datagram == down.datagram
         assert max(up.start, down.start) < min(up.end, down.end)
-        assert row["kind"] == kind_of(up, down)
-    assert len(rows) > 800
+        ends = sorted(POINTS.index(row[name]) for name in ("up_point", "down_point"))
+        between = [one for point in POINTS[ends[0] + 1 : ends[1]] for one in of[point]]
+        cut = [one for one in between if one.datagram == up.datagram and one[3:] != up[3:]]
+        kinds = {kind_of(up, down)}
+        if cut and up[3:] == down[3:]:
+            # cut and joined again, it waited for its other pieces; the first alone names it surely
+            kinds = {"first-byte"} if any(one.start == 0 for one in cut) else kinds | {"first-byte"}
+        assert row["kind"] in kinds
+    assert len(rows) > 1_000
 
 
 def udp(fragments: str) -> Contrast:

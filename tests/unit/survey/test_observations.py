@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -175,9 +176,29 @@ class TestEdges:
         busy, quiet = list(range(4000)), list(range(3960, 4040))
         assert self.unique(busy, busy, quiet, quiet) == [(0, 1), (1, 2), (2, 3)]
 
-    def test_a_bypass_that_most_packets_take_is_an_edge(self) -> None:
+    def test_a_mirror_that_samples_makes_no_shortcut(self) -> None:
         every = list(range(1000))
-        assert self.unique(every, every[::3], every) == [(0, 1), (0, 2), (1, 2)]
+        assert self.unique(every, every[::3], every) == [(0, 1), (1, 2)]
+
+    @pytest.mark.parametrize("n_of_flow", [5, 50])
+    def test_a_bypass_that_most_flows_take_is_an_edge(self, n_of_flow: int) -> None:
+        every = list(range(1000))
+        some = [key for key in every if key // n_of_flow % 3 == 0]
+        points = [
+            replace(observations(keys, keys), flow=np.array(keys) // n_of_flow)
+            for keys in (every, some, every)
+        ]
+        found = find_edges(points, points, [0, 1, 2], Routes({}, [[0, 1, 2]]))
+        assert found == [(0, 1), (0, 2), (1, 2)]
+
+    def test_packets_that_take_another_time_go_another_way(self) -> None:
+        """As a bond does it, packet by packet."""
+        every = list(range(0, 300_000, 300))
+        some = every[::3]
+        far = [at + (10 if at in set(some) else 5_000) for at in every]
+        points = [observations(every, every), observations(some, some), observations(every, far)]
+        found = find_edges(points, points, [0, 1, 2], Routes({}, [[0, 1, 2]]))
+        assert found == [(0, 1), (0, 2), (1, 2)]
 
     def test_what_passes_when_a_point_captures_no_more_goes_round_nothing(self) -> None:
         every = list(range(1000))

@@ -22,6 +22,11 @@ MUCH_OF_END = 0.25
 ENOUGH_OF_WAY = 8
 """So many packets of two addresses and one direction tell which points they pass."""
 
+RUN = 2 * ENOUGH_OF_WAY
+"""Of so many packets of a flow, one after the other, a point that samples sees some."""
+
+_OF_RUN = ("key", "flow", "is_toward", "t_ns")
+
 HARDLY_EVER = 0.05
 """A point that sees a smaller share of them is not on their way."""
 
@@ -36,7 +41,8 @@ def find_edges(
 
     A pair that is passed over by a point in between is an edge if packets of two addresses go that
     way which never pass the point; else only if more trajectories jump than go through, without
-    those of flows that the point sees now and then: a mirror that samples makes no shortcut.
+    those of flows that the point sees now and then at the time: a mirror that samples makes no
+    shortcut.
 
     Args:
         seen: All packets of each point: of those that it saw again it may have missed one.
@@ -64,21 +70,58 @@ def find_edges(
     own |= trees.keys()
     taken = _joined(kept | trees, tree_of_all(on_path, along))
     taken = _joined(taken, others.taken())
-    jumps = taken | _not_missed(on_path, [seen[point] for point in along], along)
+    jumps = taken | _not_missed(on_path, along)
     around = {ends: _detour(taken, ends, along) for ends in taken.keys() - own}
     hardly = {ends for ends, n in around.items() if n <= HARDLY_EVER * taken[ends]}
     edges = own & taken.keys() | hardly | {ends for ends, n in around.items() if n < jumps[ends]}
+    doubtful = {ends for ends, n in around.items() if n < taken[ends]} - edges
+    edges |= {ends for ends in doubtful if _takes_other_time(on_path, along, ends)}
     place = {point: i for i, point in enumerate(along)}
     return sorted(edges, key=lambda ends: (place[ends[0]], place[ends[1]]))
 
 
-def _not_missed(
-    unique: Sequence[Observations], seen: Sequence[Observations], along: Sequence[int]
-) -> dict[Pair, int]:
-    """How often two points follow each other, but for flows that a point in between sees too."""
-    by_flow = [[replace(one, pair=one.flow) for one in some] for some in (unique, seen)]
-    visits = Visits.of(by_flow[0], along)
-    return visits.taken_past(by_flow[1])
+def _not_missed(unique: Sequence[Observations], along: Sequence[int]) -> dict[Pair, int]:
+    """How often two points follow each other, but in runs that a point in between sees in part."""
+    runs = _in_runs(unique)
+    return Visits.of(runs, along).taken_past(runs)
+
+
+def _in_runs(unique: Sequence[Observations]) -> list[Observations]:
+    """Number the packets of each flow, in the order of their first points, in runs of so many."""
+    every = [np.concatenate([getattr(one, name) for one in unique]) for name in _OF_RUN]
+    keys, first = np.unique(every[0], return_index=True)
+    flow, is_toward, t_ns = (column[first] for column in every[1:])
+    by = np.lexsort((t_ns, is_toward, flow))
+    is_new = np.diff(flow[by], prepend=-1) != 0
+    is_new |= np.diff(is_toward[by].astype(np.int8), prepend=-1) != 0
+    at = np.arange(len(by))
+    rank = at - np.maximum.accumulate(np.where(is_new, at, 0))
+    run = np.empty(len(by), np.int64)
+    run[by] = np.cumsum(is_new | (rank % RUN == 0))
+    return [replace(one, pair=run[np.searchsorted(keys, one.key)]) for one in unique]
+
+
+def _takes_other_time(unique: Sequence[Observations], along: Sequence[int], ends: Pair) -> bool:
+    """Tell whether packets that no point between saw take another time than those that one saw."""
+    start, stop = map(along.index, ends)
+    near, far = unique[start], unique[stop]
+    key, here, there = np.intersect1d(near.key, far.key, return_indices=True)
+    between = np.concatenate([one.key for one in unique[start + 1 : stop]])
+    is_seen = among(key, np.unique(between))
+    took_ns, is_toward = far.t_ns[there] - near.t_ns[here], near.is_toward[here]
+    return any(
+        _are_apart(took_ns[is_seen & (is_toward == way)], took_ns[~is_seen & (is_toward == way)])
+        for way in (False, True)
+    )
+
+
+def _are_apart(some: Ints, others: Ints) -> bool:
+    """Tell whether the middle of either lies outside of nearly all of the other."""
+    if min(len(some), len(others)) < ENOUGH_OF_WAY:
+        return False
+    edges = [np.quantile(one, (HARDLY_EVER, 0.5, 1 - HARDLY_EVER)) for one in (some, others)]
+    pairs = (edges, edges[::-1])
+    return all(not lo <= other[1] <= hi for (lo, _, hi), other in pairs)
 
 
 def _busy(taken: Mapping[Pair, int]) -> set[Pair]:

@@ -245,11 +245,8 @@ impl Totals {
             .flatten()
             .zip(allocated.links.into_iter().flatten())
         {
-            let LinkLoss {
-                lost,
-                blocks,
-                spread,
-            } = loss;
+            let spread = loss.spread();
+            let LinkLoss { lost, blocks, .. } = loss;
             total.n_lost += lost.packets;
             total.lost_spread = spread;
             total.lost_blocks = blocks;

@@ -4,7 +4,7 @@
 
 use crate::identity::address_pair::hosts_of;
 use crate::matching::loss::missed::Leap;
-use crate::matching::loss::pair_segments::DirectedPair;
+use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
 use crate::matching::loss::{End, Losses, onward_bits};
 use crate::plan::{Direction, Topology};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -29,6 +29,14 @@ fn turned(crossed: u128) -> u128 {
 fn hosts(way: DirectedPair) -> [Host; 2] {
     let [from, to] = hosts_of(way.pair, way.toward);
     [(from, false), (to, true)]
+}
+
+/// How many of some ways pass points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Passing {
+    Nothing,
+    Some,
+    NearlyAll,
 }
 
 /// What is known of the hosts of address pairs that ended before their path did.
@@ -151,33 +159,46 @@ impl HostSegments {
     fn crossed_by_many(&self, host: Host, end: &End, least: u64) -> u128 {
         let key = (end.way, end.point, end.direction);
         if self.elsewhere.contains(&key) {
-            0
-        } else {
-            self.crossed_by(host, least)
+            return 0;
         }
-    }
-
-    fn crossed_by(&self, host: Host, least: u64) -> u128 {
         let crossed = self.crossed.get(&host).into_iter().flatten();
         let crossed = crossed.filter(|(_, n)| **n >= least.max(1));
         crossed.fold(0, |all, (bit, _)| all | 1 << bit)
     }
 
-    /// Of a way of few packets that jumped points, none of which saw any of them: the segments that nearly all others
-    /// of one of their hosts crossed, and those that some did.
-    pub(super) fn crossed_past(&self, way: DirectedPair, leap: Leap) -> [u128; 2] {
-        let n = self.unseen.get(&(way, leap));
-        if n.is_none_or(|n| *n > FEW) {
-            return [0; 2];
+    /// Of a way of few packets that jumped points, none of which saw any of them: whether others that are sent to
+    /// their receiver from the point before come over those, nearly all of them or some. Of answers, those of their
+    /// sender say it, if queries come over these points.
+    pub(super) fn pass_between(
+        &self,
+        topology: &Topology,
+        crossed: &PairSegments,
+        (way, leap): (DirectedPair, Leap),
+    ) -> Passing {
+        if self.unseen.get(&(way, leap)).is_none_or(|n| *n > FEW) {
+            return Passing::Nothing;
         }
-        let by = |times: u64| {
-            let of = |host: Host| {
-                let n = self.n_unseen.get(&(host, leap)).copied().unwrap_or(0);
-                self.crossed_by(host, times * n)
-            };
-            hosts(way).into_iter().map(of).fold(0, |all, one| all | one)
-        };
-        [by(RARELY - 1), by(0)]
+        let ([from, to], back) = (hosts(way), leap.back());
+        let received = self.of_host_between(topology, to, leap);
+        let asked = self.of_host_between(topology, (from.0, true), back);
+        let is_asked = crossed.of_way(way.back()) & back.bits_between(topology) != 0;
+        if received == Passing::Nothing && (is_asked || asked != Passing::Nothing) {
+            self.of_host_between(topology, from, leap)
+        } else {
+            received
+        }
+    }
+
+    fn of_host_between(&self, topology: &Topology, host: Host, leap: Leap) -> Passing {
+        let n_unseen = self.n_unseen.get(&(host, leap)).copied().unwrap_or(0);
+        let entries = leap.entries(topology);
+        let crossed = self.crossed.get(&host).into_iter().flatten();
+        let crossed = crossed.filter(|(bit, _)| entries >> **bit & 1 == 1);
+        match crossed.map(|(_, n)| n).sum() {
+            0 => Passing::Nothing,
+            n if n >= (RARELY - 1) * n_unseen && leap.is_line(topology) => Passing::NearlyAll,
+            _ => Passing::Some,
+        }
     }
 }
 

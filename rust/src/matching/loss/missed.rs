@@ -2,7 +2,7 @@
 //! capture.
 
 use crate::matching::counts::LatePair;
-use crate::matching::loss::host_segments::HostSegments;
+use crate::matching::loss::host_segments::{HostSegments, Passing};
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
 use crate::matching::observation::Observation;
 use crate::plan::{Along, Capturing, Direction, Plan, Topology};
@@ -59,6 +59,15 @@ impl Missed {
 type Alike = (Leap, Capturing, u128, bool);
 
 impl Leap {
+    /// The same of packets of the opposite direction.
+    pub(super) fn back(self) -> Self {
+        Self {
+            up: self.down,
+            down: self.up,
+            direction: self.direction.turned(),
+        }
+    }
+
     /// The points that lie between.
     fn points(self, topology: &Topology) -> impl Iterator<Item = u16> {
         let along = topology.along(self.direction);
@@ -67,8 +76,25 @@ impl Leap {
             .filter(move |point| along.passes(self.up, *point, self.down))
     }
 
+    /// Whether one of them follows the other: where they are parallel, it is not known which one packets passed.
+    pub(super) fn is_line(self, topology: &Topology) -> bool {
+        let along = topology.along(self.direction);
+        let are_beside = |one: u16| {
+            let mut others = self.points(topology);
+            others.any(|other| other != one && along.are_beside(one, other))
+        };
+        !self.points(topology).any(are_beside)
+    }
+
+    /// A bit for each link that leads to one of them from where packets jumped.
+    pub(super) fn entries(self, topology: &Topology) -> u128 {
+        let to = self.points(topology);
+        let links = to.filter_map(|point| topology.between(self.up, point));
+        links.fold(0, |all, one| all | one.bit())
+    }
+
     /// A bit for each link at one of them.
-    fn bits_between(self, topology: &Topology) -> u128 {
+    pub(super) fn bits_between(self, topology: &Topology) -> u128 {
         let along = topology.along(self.direction);
         let points = self.points(topology);
         points.fold(0, |all, point| all | topology.bits_at(along, point))
@@ -187,7 +213,12 @@ impl Misses {
 
     /// How many jumps are alike: from where to where, of pairs that cross the same segments; of those that sent a
     /// packet or two, other pairs of their hosts.
-    fn alike(&self, crossed: &PairSegments, hosts: &HostSegments) -> BTreeMap<Alike, u64> {
+    fn alike(
+        &self,
+        topology: &Topology,
+        crossed: &PairSegments,
+        hosts: &HostSegments,
+    ) -> BTreeMap<Alike, u64> {
         let mut alike = BTreeMap::new();
         for (
             Jump {
@@ -198,10 +229,13 @@ impl Misses {
             n,
         ) in &self.jumped
         {
-            let [by_hosts, maybe] = hosts.crossed_past(*way, *leap);
-            let is_known = by_hosts != 0 || maybe == 0;
-            let of_hosts = if is_known { by_hosts } else { maybe };
-            let key = (*leap, *capturing, crossed.of(way.pair) | of_hosts, is_known);
+            let share = hosts.pass_between(topology, crossed, (*way, *leap));
+            let passed = if share == Passing::Nothing {
+                crossed.of(way.pair)
+            } else {
+                leap.bits_between(topology)
+            };
+            let key = (*leap, *capturing, passed, share != Passing::Some);
             *alike.entry(key).or_default() += n;
         }
         alike
@@ -223,7 +257,7 @@ impl Misses {
             })
         };
         let mut found: Vec<[Missed; 2]> = topology.points().map(new).collect();
-        for ((leap, capturing, crossed, is_known), n) in self.alike(crossed, hosts) {
+        for ((leap, capturing, crossed, is_known), n) in self.alike(&topology, crossed, hosts) {
             let along = topology.along(leap.direction);
             let is_passed = |point: &u16| {
                 capturing.has(*point) && topology.bits_at(along, *point) & crossed != 0

@@ -11,8 +11,8 @@ pub(crate) struct LinkLoss {
     pub(crate) lost: Lost,
     /// Packets, block by block of time; empty if none.
     pub(crate) blocks: Vec<u64>,
-    /// How many times the variance of as many independent losses that of the packets is.
-    pub(crate) spread: f64,
+    /// What the variance of the packets is more than that of as many independent losses.
+    pub(crate) more_variance: f64,
 }
 
 impl Default for LinkLoss {
@@ -20,7 +20,7 @@ impl Default for LinkLoss {
         Self {
             lost: Lost::default(),
             blocks: Vec::new(),
-            spread: 1.0,
+            more_variance: 0.0,
         }
     }
 }
@@ -37,9 +37,15 @@ impl LinkLoss {
         }
     }
 
+    /// How many times the variance of as many independent losses that of the packets is.
+    pub(crate) fn spread(&self) -> f64 {
+        1.0 + self.more_variance.max(0.0) / real(self.lost.packets.max(1))
+    }
+
     /// Adds all of another.
     pub(crate) fn join(&mut self, other: &Self) {
         self.lost.add(other.lost);
+        self.more_variance += other.more_variance;
         if self.blocks.len() < other.blocks.len() {
             self.blocks.resize(other.blocks.len(), 0);
         }
@@ -65,7 +71,14 @@ impl LinkLoss {
             let part = |n: u64| rounded(real(n) * to) - rounded(real(n) * from);
             let scaled = self.scaled(&part);
             let blocks = in_whole_numbers(expected, scaled.lost.packets);
-            parts.push(Self { blocks, ..scaled });
+            // as if each were drawn
+            let of_block = |(n, part): (&u64, &f64)| part * (1.0 - part / real(*n).max(1.0));
+            let more_variance = self.blocks.iter().zip(expected).map(of_block).sum();
+            parts.push(Self {
+                blocks,
+                more_variance,
+                ..scaled
+            });
         }
         parts
     }
@@ -95,9 +108,9 @@ impl LinkLoss {
         let left = |n: u64, farther: u64| (1.0 - share) * real(n) - share * real(farther);
         let (n, n_farther) = (self.lost.packets, farther.packets);
         let estimate = left(n, n_farther).max(0.0);
-        // of the losses themselves; of which of the others were missed; of how often that is
-        let variance = (1.0 - share) * estimate
-            + share * real(n_farther)
+        // of which of the others were missed; of how often that is
+        let more_variance = self.more_variance * (1.0 - share).powi(2)
+            + share * (real(n_farther) - estimate)
             + share * (1.0 - share) / missed.n_known() * (real(n) + real(n_farther)).powi(2);
         let mut lost = Lost {
             packets: rounded(estimate),
@@ -109,7 +122,7 @@ impl LinkLoss {
         }
         *self = self.scaled(&|_| lost.packets);
         self.lost = lost;
-        self.spread = (variance / estimate.max(1.0)).max(1.0);
+        self.more_variance = more_variance;
     }
 
     /// The blocks are scaled as the packets are.
@@ -130,7 +143,7 @@ impl LinkLoss {
                 ends: self.lost.ends.map(part),
             },
             blocks,
-            spread: self.spread,
+            more_variance: self.more_variance,
         }
     }
 }
@@ -232,14 +245,14 @@ mod tests {
         assert_eq!(here.lost.packets, 150);
         assert_eq!((here.lost.bytes, here.lost.ends), (15_000, [150, 0]));
         assert_eq!(n_in_blocks(&here), 150);
-        assert!((1.2..1.8).contains(&here.spread), "{}", here.spread);
+        assert!((1.2..1.8).contains(&here.spread()), "{}", here.spread());
     }
 
     #[test]
     fn a_point_that_misses_nothing_changes_nothing() {
         let mut here = loss(300);
         here.take_missed(&Missed::default(), loss(300).lost);
-        assert_eq!((here.lost.packets, here.spread), (300, 1.0));
+        assert_eq!((here.lost.packets, here.spread()), (300, 1.0));
         assert_eq!(here.blocks, loss(300).blocks);
     }
 
@@ -253,6 +266,6 @@ mod tests {
         let mut here = loss(10);
         here.take_missed(&missed, loss(300).lost);
         assert_eq!((here.lost.packets, n_in_blocks(&here)), (0, 0));
-        assert!(here.spread > 100.0);
+        assert!(here.spread() > 100.0);
     }
 }

@@ -264,6 +264,12 @@ impl Batch<'_> {
             && down.is_some_and(|down| down.found.before.n_missing(pair.bytes) == 0)
     }
 
+    /// Whether a piece, or one that it was joined with, came past points that saw nothing of it.
+    fn is_leapt(&self, piece: &StreamSegment) -> bool {
+        let mut steps = piece.observations.windows(2);
+        piece.found.joined == Joined::Leapt || steps.any(|two| self.is_jump(two))
+    }
+
     /// The whole path, over bytes seen at both of its ends in different packets: of those alone that were
     /// followed over its segments. A packet that took longer than the window is asked about later, whole.
     fn join_whole(&mut self, (up, down): (u16, u16), to: &mut dyn Said) {
@@ -294,7 +300,7 @@ impl Batch<'_> {
             {
                 let n_bytes = pair.bytes.1.abs_diff(pair.bytes.0);
                 let n_copies = n_copies((one, &from), (other, &last));
-                let is_leapt = one.found.joined.max(other.found.joined) == Joined::Leapt;
+                let is_leapt = self.is_leapt(one) || self.is_leapt(other);
                 let cut = Cut {
                     up: &from,
                     down: &last,

@@ -22,7 +22,7 @@ fn lost(packets: u64) -> LinkLoss {
             bytes: 700,
         },
         blocks: vec![packets],
-        spread: 1.0,
+        more_variance: 0.0,
     }
 }
 
