@@ -330,4 +330,39 @@ mod tests {
             assert_eq!(maybe_not > 0, is_receiver);
         }
     }
+
+    /// Missed, and maybe missed, per point.
+    fn missed(noted: &mut Noted) -> Vec<(f64, f64)> {
+        let found = allocated(noted).points.into_iter();
+        found
+            .map(|[to, _]| (to.n_missed, to.n_maybe_missed))
+            .collect()
+    }
+
+    #[test]
+    fn a_point_missed_what_others_to_the_same_host_passed() {
+        for (n_others, [sure, maybe]) in [(6, [2.0, 0.0]), (5, [0.0, 2.0]), (0, [0.0; 2])] {
+            let mut noted = Noted::new(path(3), Direction::Forward);
+            note(&mut noted, 0..n_others, &[0, 1, 2], 1);
+            note(&mut noted, 50..52, &[0, 2], 1);
+            assert_eq!(missed(&mut noted)[1], (sure, maybe), "{n_others}");
+        }
+        let mut noted = Noted::new(path(3), Direction::Forward);
+        note(&mut noted, 0..20, &[0, 1, 2], 1);
+        note(&mut noted, 50..51, &[0, 2], 3);
+        assert_eq!(
+            missed(&mut noted)[1],
+            (0.0, 0.0),
+            "of three packets it would see one"
+        );
+    }
+
+    #[test]
+    fn of_parallel_points_nobody_knows_which_missed_it() {
+        let mut noted = Noted::new(fork(), Direction::Forward);
+        note(&mut noted, 0..30, &[0, 1, 3], 1);
+        note(&mut noted, 30..40, &[0, 2, 3], 1);
+        note(&mut noted, 50..54, &[0, 3], 1);
+        assert_eq!(missed(&mut noted)[1..3], [(0.0, 3.0), (0.0, 1.0)]);
+    }
 }
