@@ -21,7 +21,8 @@ class LossEstimate:
     Graubard 1998). `runs` is what the runs' scatter says, where there are enough, and `scattered`
     what they may scatter by that seldom lose much: the widest of all holds. Of `n`, `n_more` may be
     lost too, as far as is known, and `n_fewer` of those lost may not be. `count_se` is the standard
-    error of `n_lost` where it is a difference, because a capture missed packets.
+    error of `n_lost` where it is a difference, because a capture missed packets, or a share of what
+    was lost on one of several branches.
     """
 
     n_lost: int

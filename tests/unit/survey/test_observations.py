@@ -160,6 +160,11 @@ class TestEdges:
         found = self.unique(every, every[:500], every[500:], every)
         assert found == [(0, 1), (0, 2), (1, 3), (2, 3)]
 
+    def test_a_branch_that_one_in_a_hundred_takes_has_both_of_its_edges(self) -> None:
+        every = list(range(2000))
+        found = self.unique(every, every[:1980], every[1980:], every)
+        assert found == [(0, 1), (0, 2), (1, 3), (2, 3)]
+
     def test_what_hardly_any_packet_does_is_no_edge(self) -> None:
         every = list(range(1000))
         # 10 of 1000 go round the fork: less than 2 % of the busiest edge

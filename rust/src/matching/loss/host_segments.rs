@@ -358,6 +358,14 @@ mod tests {
     }
 
     #[test]
+    fn ways_that_come_from_elsewhere_say_nothing_of_a_point() {
+        let mut noted = Noted::new(path(3), Direction::Forward);
+        note(&mut noted, 0..20, &[1, 2], 1);
+        note(&mut noted, 50..52, &[0, 2], 1);
+        assert_eq!(missed(&mut noted)[1], (0.0, 0.0));
+    }
+
+    #[test]
     fn of_parallel_points_nobody_knows_which_missed_it() {
         let mut noted = Noted::new(fork(), Direction::Forward);
         note(&mut noted, 0..30, &[0, 1, 3], 1);

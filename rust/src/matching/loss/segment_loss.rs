@@ -219,6 +219,13 @@ mod tests {
     }
 
     #[test]
+    fn parts_have_the_error_of_a_draw() {
+        let parts = loss(100).divided(&|_| vec![1.0, 1.0]);
+        assert_eq!(parts[0].spread(), 1.5);
+        assert_eq!(loss(100).divided(&|_| vec![1.0, 0.0])[0].spread(), 1.0);
+    }
+
+    #[test]
     fn parts_are_those_of_each_time() {
         let n = u64::try_from(N_BLOCKS).unwrap();
         let is_late = |block: usize| f64::from(u8::from(block >= N_BLOCKS / 4));
