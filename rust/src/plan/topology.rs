@@ -50,7 +50,7 @@ pub struct Topology {
     of_ends: Vec<Option<usize>>,
     /// Per route, forward and reverse.
     along: Vec<[Along; 2]>,
-    forks: bool,
+    branches: u128,
 }
 
 /// What lies along one direction.
@@ -81,18 +81,26 @@ impl Topology {
         let along: Vec<[Along; 2]> = (0..=u16::try_from(plan.routes.len()).unwrap_or(0))
             .map(|route| [true, false].map(|way| Along::new(plan, Direction::on(route, way))))
             .collect();
-        let follow = |one: &Along, up: u16| one.onward(up).nth(1).is_some();
-        let fork = |one: &Along| one.neighbours.iter().any(|(up, _)| follow(one, *up));
-        Self {
+        let mut topology = Self {
             n_points,
             covers: plan.point_covers.clone(),
             links: plan.links.clone(),
             whole: plan.whole,
             of_ends,
-            forks: along.iter().flatten().any(fork),
+            branches: 0,
             blocks: plan.blocks,
             along,
-        }
+        };
+        let along = topology.along.iter().flatten();
+        topology.branches = along.fold(0, |all, one| all | topology.branches_along(one));
+        topology
+    }
+
+    fn branches_along(&self, along: &Along) -> u128 {
+        let is_branch = |(up, _): &&(u16, u16)| along.onward(*up).nth(1).is_some();
+        let branches = along.neighbours.iter().filter(is_branch);
+        let crossings = branches.filter_map(|(up, down)| self.between(*up, *down));
+        crossings.fold(0, |all, one| all | one.bit())
     }
 
     /// What lies along a direction.
@@ -131,7 +139,7 @@ impl Topology {
                 let beside = passed().filter(|other| along.are_beside(point, *other));
                 capturing.has(point) || self.were_capturing(beside, span_ns)
             };
-            along.is_led((up, down), was_capturing)
+            along.is_led((up, down), |_, to| to == down || was_capturing(to))
         }
     }
 
@@ -177,7 +185,14 @@ impl Topology {
     #[must_use]
     #[inline]
     pub fn forks(&self) -> bool {
-        self.forks
+        self.branches != 0
+    }
+
+    /// The segments from a point that several follow, by [`LinkCrossing::bit`].
+    #[must_use]
+    #[inline]
+    pub fn branches(&self) -> u128 {
+        self.branches
     }
 
     /// Whether a link is the whole path, and no segment of it.
@@ -271,15 +286,16 @@ impl Along {
         self.leads(up, point) && self.leads(point, down)
     }
 
-    /// Whether a way leads from one point to another over such points alone.
-    fn is_led(&self, (up, down): (u16, u16), is_such: impl Fn(u16) -> bool) -> bool {
+    /// Whether a way leads from one point to another over such segments alone.
+    #[must_use]
+    pub fn is_led(&self, (up, down): (u16, u16), is_such: impl Fn(u16, u16) -> bool) -> bool {
         let (mut reached, mut at) = (vec![up], 0);
         while let Some(from) = reached.get(at).copied() {
-            for next in self.onward(from) {
+            for next in self.onward(from).filter(|next| is_such(from, *next)) {
                 if next == down {
                     return true;
                 }
-                if self.leads(next, down) && !reached.contains(&next) && is_such(next) {
+                if self.leads(next, down) && !reached.contains(&next) {
                     reached.push(next);
                 }
             }

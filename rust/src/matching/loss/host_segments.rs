@@ -84,7 +84,7 @@ impl HostSegments {
         let mut found: BTreeMap<Onward, (u64, bool)> = BTreeMap::new();
         for (end, lost) in &losses.ended {
             let key = (end.way, end.point, end.direction);
-            let onward = onward_bits(topology, end);
+            let onward = onward_bits(topology, end.direction, end.point);
             let back = losses.crossed.of_way(end.way.back());
             if end.is_guessed && back & onward != 0 {
                 // the opposite packets go there

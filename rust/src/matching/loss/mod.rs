@@ -2,6 +2,7 @@
 
 pub(crate) mod allocate;
 pub(crate) mod arrivals;
+pub(crate) mod flow_times;
 pub(crate) mod host_segments;
 pub(crate) mod loss_rows;
 pub(crate) mod lost_packets;
@@ -14,6 +15,7 @@ pub(crate) mod unmirrored;
 
 use crate::matching::late::{Leftover, WaitingTimes};
 use crate::matching::loss::arrivals::Arrivals;
+use crate::matching::loss::flow_times::FlowTimes;
 use crate::matching::loss::host_segments::HostSegments;
 use crate::matching::loss::missed::Misses;
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
@@ -130,6 +132,7 @@ pub(crate) struct Losses {
     /// The same of flows, one way, where the path forks.
     pub(crate) crossed_by_flow: PairSegments,
     pub(crate) arrivals: Arrivals,
+    flow_times: FlowTimes,
     pub(crate) ended: HashMap<End, Lost>,
     pub(crate) misses: Misses,
     /// Address pairs of which some packet did not pass the whole path.
@@ -186,29 +189,49 @@ impl Losses {
                 self.crossed_by_flow.add(way, crossed);
                 let block = topology.block_of(last.aligned_ns);
                 self.arrivals.add(crossed, block);
+                let branches = crossed & topology.branches();
+                self.flow_times.add(flow, branches, block);
             }
         }
     }
 
-    /// The segments that packets like those that ended crossed: where they ended, those of their flow,
-    /// if it crossed any from there; or else those of other packets of their hosts.
+    /// The segments that packets like those that ended crossed: at a fork, those of their flow at the time, if it
+    /// crossed any from there; or else those of other packets of their hosts.
     pub(crate) fn crossed_of(&self, topology: &Topology, end: &End) -> u128 {
         let own = self.crossed.of_way(end.way);
         let back = || self.crossed.of_way(end.way.back());
         // of a direction that is guessed, the way that packets themselves went tells
         let of_pair = if end.is_guessed { own } else { own | back() };
-        let of_flow = end.flow.map_or(0, |flow| self.crossed_by_flow.of(flow));
-        let onward = onward_bits(topology, end);
-        match of_pair & of_flow & onward {
-            0 if of_pair & onward == 0 => of_pair | self.hosts.crossed(end, onward, back()),
-            0 => of_pair,
-            taken => of_pair & !onward | taken,
+        let onward = onward_bits(topology, end.direction, end.point);
+        if of_pair & onward == 0 {
+            return of_pair | self.hosts.crossed(end, onward, back());
         }
+        end.flow.map_or(of_pair, |flow| {
+            self.of_flow_then(topology, (flow, end), of_pair)
+        })
+    }
+
+    /// Of segments, where the path forks those that a flow took when one of its packets ended; and the whole path if
+    /// they lead to its end.
+    fn of_flow_then(&self, topology: &Topology, (flow, end): (u64, &End), of_pair: u128) -> u128 {
+        let of_flow = of_pair & self.crossed_by_flow.of(flow);
+        let mut found = of_pair;
+        for point in topology.points() {
+            let branches = onward_bits(topology, end.direction, point);
+            let taken = of_flow & branches;
+            if taken != 0 && branches.count_ones() > 1 {
+                found &= !branches | self.flow_times.taken(flow, taken, end.block);
+            }
+        }
+        let is_elsewhere =
+            leads_to_end(topology, end, of_pair) && !leads_to_end(topology, end, found);
+        let whole = whole_bit(topology, end.direction);
+        found & !if is_elsewhere { whole } else { 0 }
     }
 
     /// Where nothing says that they were to go on: the segments that they may have been to cross.
     pub(crate) fn maybe_crossed_of(&self, topology: &Topology, end: &End) -> u128 {
-        if self.crossed_of(topology, end) & onward_bits(topology, end) == 0 {
+        if self.crossed_of(topology, end) & onward_bits(topology, end.direction, end.point) == 0 {
             self.hosts.maybe_crossed(end)
         } else {
             0
@@ -222,7 +245,7 @@ impl Losses {
 
     /// Whether nothing but what is sent to their receiver says that they were to go on.
     pub(crate) fn is_by_receiver(&self, topology: &Topology, end: &End) -> bool {
-        let onward = onward_bits(topology, end);
+        let onward = onward_bits(topology, end.direction, end.point);
         let own = self.crossed.of(end.way.pair) & onward;
         own == 0 && self.hosts.to_receiver(end) & onward != 0
     }
@@ -251,6 +274,7 @@ impl Losses {
         self.crossed.join(other.crossed);
         self.crossed_by_flow.join(other.crossed_by_flow);
         self.arrivals.merge(other.arrivals);
+        self.flow_times.merge(other.flow_times);
         for (end, lost) in other.ended {
             self.ended.entry(end).or_default().add(lost);
         }
@@ -259,11 +283,28 @@ impl Losses {
     }
 }
 
-/// The segments that lead on from where packets ended.
-fn onward_bits(topology: &Topology, end: &End) -> u128 {
-    let onward = topology.along(end.direction).onward(end.point);
-    let onward = onward.filter_map(|down| topology.between(end.point, down));
+/// The segments that lead on from a point.
+fn onward_bits(topology: &Topology, direction: Direction, point: u16) -> u128 {
+    let onward = topology.along(direction).onward(point);
+    let onward = onward.filter_map(|down| topology.between(point, down));
     onward.fold(0, |all, one| all | one.bit())
+}
+
+/// Whether such segments lead from where packets ended to the end of the whole path.
+fn leads_to_end(topology: &Topology, end: &End, segments: u128) -> bool {
+    let along = topology.along(end.direction);
+    let is_such = |up: u16, down: u16| {
+        let crossing = topology.between(up, down);
+        crossing.is_some_and(|one| segments & one.bit() != 0)
+    };
+    let is_led = |(_, down): (u16, u16)| along.is_led((end.point, down), is_such);
+    along.whole.is_some_and(is_led)
+}
+
+fn whole_bit(topology: &Topology, direction: Direction) -> u128 {
+    let ends = topology.along(direction).whole;
+    let whole = ends.and_then(|(up, down)| topology.between(up, down));
+    whole.map_or(0, LinkCrossing::bit)
 }
 
 /// The flow of a packet, one way, where packets of two addresses may take several ways.
