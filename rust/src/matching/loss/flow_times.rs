@@ -5,65 +5,46 @@ use crate::base::blocks::N_BLOCKS;
 use crate::base::hashed::HashedMap;
 use serde::{Deserialize, Serialize};
 
-/// By flow and branch: the first and the last block of time in which packets came through.
+/// By flow and branch: the spans of time in which packets came through, a bit for each.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct FlowTimes(HashedMap<Span>);
+pub(crate) struct FlowTimes(HashedMap<u64>);
 
-/// Of blocks: the first and the last one.
-type Span = [u8; 2];
-
-const _: () = assert!(N_BLOCKS <= 1 << u8::BITS);
+/// Of a span of time.
+const BLOCKS: usize = N_BLOCKS / u64::BITS as usize;
 
 impl FlowTimes {
     /// Notes a packet of a flow, one way, that took these branches.
     pub(crate) fn add(&mut self, flow: u64, branches: u128, block: usize) {
-        let block = u8::try_from(block).unwrap_or(u8::MAX);
         for branch in bits(branches) {
-            self.widen(key(flow, branch), [block; 2]);
+            *self.0.entry(key(flow, branch)).or_default() |= 1 << (block / BLOCKS);
         }
     }
 
-    fn widen(&mut self, key: u64, [first, last]: Span) {
-        let span = self.0.entry(key).or_insert([first, last]);
-        *span = [span[0].min(first), span[1].max(last)];
-    }
-
-    /// Those of the branches that the flow took in a block of time. If it took none of them: those that it took last
-    /// before, and first after it.
+    /// Those of the branches that the flow took at the time of a block. If it took none of them: those that it took
+    /// last before, and first after it.
     pub(crate) fn taken(&self, flow: u64, branches: u128, block: usize) -> u128 {
-        let spans: Vec<(u128, Span)> = bits(branches)
-            .filter_map(|branch| Some((1 << branch, *self.0.get(&key(flow, branch))?)))
-            .collect();
-        let of = |is_meant: &dyn Fn(&Span) -> bool| {
-            let meant = spans.iter().filter(|(_, span)| is_meant(span));
-            meant.fold(0, |all, (bit, _)| all | bit)
-        };
-        let is_before = |[_, last]: &Span| usize::from(*last) < block;
-        let is_after = |[first, _]: &Span| usize::from(*first) > block;
-        let then = of(&|span| !is_before(span) && !is_after(span));
-        if then != 0 {
-            return then;
-        }
-        let spans = || spans.iter().map(|(_, span)| span);
-        let latest = spans()
-            .filter(|span| is_before(span))
-            .map(|[_, last]| last)
-            .max();
-        let earliest = spans()
-            .filter(|span| is_after(span))
-            .map(|[first, _]| first)
-            .min();
-        of(&|span| {
-            is_before(span) && latest == Some(&span[1])
-                || is_after(span) && earliest == Some(&span[0])
-        })
+        let of = |branch: u32| self.0.get(&key(flow, branch)).copied().unwrap_or(0);
+        let all = bits(branches).fold(0, |all, branch| all | of(branch));
+        let nearest = nearest(all, block / BLOCKS);
+        let taken = bits(branches).filter(|branch| of(*branch) & nearest != 0);
+        taken.fold(0, |all, branch| all | 1 << branch)
     }
 
     /// Adds what another partition saw.
     pub(crate) fn merge(&mut self, other: Self) {
-        for (key, span) in other.0 {
-            self.widen(key, span);
+        for (key, spans) in other.0 {
+            *self.0.entry(key).or_default() |= spans;
         }
+    }
+}
+
+/// The span itself, or else the one before and the one after it.
+fn nearest(spans: u64, span: usize) -> u64 {
+    let before = spans & ((1 << span) - 1);
+    let (own, after) = (spans & (1 << span), spans & !(1 << span) & !before);
+    match own {
+        0 => before.checked_ilog2().map_or(0, |last| 1 << last) | after & after.wrapping_neg(),
+        _ => own,
     }
 }
 
@@ -96,29 +77,32 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_takes_a_branch_from_its_first_packet_there_to_its_last() {
+    fn a_flow_takes_the_branch_of_its_packets_then_or_of_the_nearest() {
         let (mut times, mut other) = (FlowTimes::default(), FlowTimes::default());
         times.add(7, LEFT, 20);
-        times.add(7, LEFT, 10);
-        other.add(7, RIGHT, 30);
+        times.add(7, LEFT, 60);
+        other.add(7, RIGHT, 100);
         other.add(7, RIGHT, 255);
         other.add(8, LEFT, 255);
         times.merge(other);
-        assert_eq!(taken(&times, &[10, 15, 20]), [LEFT; 3]);
-        assert_eq!(taken(&times, &[30, 100, 255]), [RIGHT; 3]);
-        assert_eq!(taken(&times, &[0, 25]), [LEFT, BOTH], "the nearest");
+        assert_eq!(taken(&times, &[0, 20, 40, 63]), [LEFT; 4]);
+        assert_eq!(taken(&times, &[80]), [BOTH]);
+        assert_eq!(taken(&times, &[100, 200, 255]), [RIGHT; 3]);
         assert_eq!(times.taken(8, BOTH, 0), LEFT);
+        assert_eq!(times.taken(9, BOTH, 0), 0);
     }
 
     #[test]
-    fn a_flow_that_takes_both_takes_either() {
+    fn a_flow_takes_a_branch_that_it_comes_back_to() {
         let mut times = FlowTimes::default();
-        for block in 10..20 {
-            times.add(7, if block % 2 == 0 { LEFT } else { RIGHT }, block);
-        }
+        let is_moved = |block: usize| (100..160).contains(&block);
+        let branch = |block: usize| if is_moved(block) { RIGHT } else { LEFT };
+        (0..N_BLOCKS).for_each(|block| times.add(7, branch(block), block));
         assert_eq!(
-            taken(&times, &[9, 10, 14, 15, 19, 20]),
-            [LEFT, LEFT, BOTH, BOTH, RIGHT, RIGHT]
+            taken(&times, &[0, 99, 100, 159, 160, 255]),
+            [LEFT, LEFT, RIGHT, RIGHT, LEFT, LEFT]
         );
+        times.add(7, LEFT, 130);
+        assert_eq!(taken(&times, &[130]), [BOTH]);
     }
 }

@@ -206,7 +206,9 @@ impl Losses {
         if of_pair & onward == 0 {
             return of_pair | self.hosts.crossed(end, onward, back());
         }
-        end.flow.map_or(of_pair, |flow| {
+        // with several receivers, its packets take several branches at once
+        let flow = end.flow.filter(|_| end.branch.is_none());
+        flow.map_or(of_pair, |flow| {
             self.of_flow_then(topology, (flow, end), of_pair)
         })
     }
