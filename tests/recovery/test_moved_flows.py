@@ -1,4 +1,4 @@
-"""Flows that move to another branch: what is lost before the fork was on its way to that of then."""
+"""Flows that move to another branch: losses before the fork are on the branch of then."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from tests.support.networks import START_NS, Edges, Network, Packet, Way, datagr
 if TYPE_CHECKING:
     from pathlib import Path
 
-LEFT, RIGHT = ("core", "left", "edge"), ("core", "right", "edge")
-TAKES_NS = {LEFT[:2]: 20_000, RIGHT[:2]: 26_000, LEFT[1:]: 31_000, RIGHT[1:]: 37_000}
+TO_LEFT, FROM_LEFT = ("core", "left"), ("left", "edge")
+TO_RIGHT, FROM_RIGHT = ("core", "right"), ("right", "edge")
+LEFT: Way = (*TO_LEFT, "edge")
+RIGHT: Way = (*TO_RIGHT, "edge")
+TAKES_NS = {TO_LEFT: 20_000, TO_RIGHT: 26_000, FROM_LEFT: 31_000, FROM_RIGHT: 37_000}
 N, N_FLOWS, GAP_NS = 6_000, 20, 300_000
 
 Moves = dict[bool, tuple[Way, Way]]
@@ -45,7 +48,7 @@ def network_of(moves: Moves, edges: Edges, seed: int, moved_at: float) -> Networ
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("moved_at", [0.3, 0.71])
 @pytest.mark.parametrize(
-    "lost", [{LEFT[:2]: 0.02}, {RIGHT[:2]: 0.02}, {LEFT[:2]: 0.01, RIGHT[:2]: 0.02}]
+    "lost", [{TO_LEFT: 0.02}, {TO_RIGHT: 0.02}, {TO_LEFT: 0.01, TO_RIGHT: 0.02}]
 )
 @pytest.mark.parametrize("kind", MOVES)
 def test_losses_are_on_the_branch_that_their_flow_took_then(
@@ -59,7 +62,7 @@ def test_losses_are_on_the_branch_that_their_flow_took_then(
             for row in result.document["segments"]
             if row["near"] == "core" and row["far"] != "edge"
         }
-    true = {edge: sum(edge == where for where, _ in network.lost) for edge in (LEFT[:2], RIGHT[:2])}
+    true = {edge: sum(edge == where for where, _ in network.lost) for edge in (TO_LEFT, TO_RIGHT)}
     assert sum(found.values()) == len(network.lost)
     assert all(abs(found[edge] - n) <= 1 for edge, n in true.items()), (found, true)
 

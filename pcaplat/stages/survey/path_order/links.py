@@ -1,7 +1,6 @@
 """Which points are neighbours: the edges of the path."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.observations import Observations, among, places
 from pcaplat.stages.survey.path_order.routes import Routes, is_along
+from pcaplat.stages.survey.path_order.sampling import are_flows_apart, in_runs, is_sampled
 from pcaplat.stages.survey.path_order.spanning import tree_of_all, trees_of_groups
 
 LEAST_SHARE = 0.02
@@ -21,11 +21,6 @@ MUCH_OF_END = 0.25
 
 ENOUGH_OF_WAY = 8
 """So many packets of two addresses and one direction tell which points they pass."""
-
-RUN = 2 * ENOUGH_OF_WAY
-"""Of so many packets of a flow, one after the other, a point that samples sees some."""
-
-_OF_RUN = ("key", "flow", "is_toward", "t_ns")
 
 HARDLY_EVER = 0.05
 """A point that sees a smaller share of them is not on their way."""
@@ -41,8 +36,8 @@ def find_edges(
 
     A pair that is passed over by a point in between is an edge if packets of two addresses go that
     way which never pass the point; else only if more trajectories jump than go through, without
-    those of flows that the point sees now and then at the time: a mirror that samples makes no
-    shortcut.
+    those of flows that the point sees now and then at the time. A mirror that samples makes no
+    shortcut, unless packets that it did not see take another time.
 
     Args:
         seen: All packets of each point: of those that it saw again it may have missed one.
@@ -70,35 +65,18 @@ def find_edges(
     own |= trees.keys()
     taken = _joined(kept | trees, tree_of_all(on_path, along))
     taken = _joined(taken, others.taken())
-    jumps = taken | _not_missed(on_path, along)
-    around = {ends: _detour(taken, ends, along) for ends in taken.keys() - own}
-    hardly = {ends for ends, n in around.items() if n <= HARDLY_EVER * taken[ends]}
-    edges = own & taken.keys() | hardly | {ends for ends, n in around.items() if n < jumps[ends]}
+    runs = in_runs(on_path)
+    jumps = taken | Visits.of(runs, along).taken_past(runs)
+    around = {ends: _detour(taken, ends, along) for ends in taken}
+    edges = own & taken.keys()
+    edges |= {ends for ends, n in around.items() if n <= HARDLY_EVER * taken[ends]}
+    edges |= {ends for ends, n in around.items() if n < jumps[ends]}
+    edges -= {ends for ends in edges if around[ends] and is_sampled(runs, along, ends)}
+    edges |= {ends for ends in taken if are_flows_apart(runs, along, ends)}
     doubtful = {ends for ends, n in around.items() if n < taken[ends]} - edges
     edges |= {ends for ends in doubtful if _takes_other_time(on_path, along, ends)}
     place = {point: i for i, point in enumerate(along)}
     return sorted(edges, key=lambda ends: (place[ends[0]], place[ends[1]]))
-
-
-def _not_missed(unique: Sequence[Observations], along: Sequence[int]) -> dict[Pair, int]:
-    """How often two points follow each other, but in runs that a point in between sees in part."""
-    runs = _in_runs(unique)
-    return Visits.of(runs, along).taken_past(runs)
-
-
-def _in_runs(unique: Sequence[Observations]) -> list[Observations]:
-    """Number the packets of each flow, in the order of their first points, in runs of so many."""
-    every = [np.concatenate([getattr(one, name) for one in unique]) for name in _OF_RUN]
-    keys, first = np.unique(every[0], return_index=True)
-    flow, is_toward, t_ns = (column[first] for column in every[1:])
-    by = np.lexsort((t_ns, is_toward, flow))
-    is_new = np.diff(flow[by], prepend=-1) != 0
-    is_new |= np.diff(is_toward[by].astype(np.int8), prepend=-1) != 0
-    at = np.arange(len(by))
-    rank = at - np.maximum.accumulate(np.where(is_new, at, 0))
-    run = np.empty(len(by), np.int64)
-    run[by] = np.cumsum(is_new | (rank % RUN == 0))
-    return [replace(one, pair=run[np.searchsorted(keys, one.key)]) for one in unique]
 
 
 def _takes_other_time(unique: Sequence[Observations], along: Sequence[int], ends: Pair) -> bool:

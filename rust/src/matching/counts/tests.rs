@@ -2,7 +2,7 @@ use super::*;
 use crate::matching::late::WaitingTimes;
 use crate::matching::loss::allocate::allocate;
 use crate::matching::streams::Lost;
-use crate::matching::testing::{ANYTHING, SEGMENT_NS, observation, path};
+use crate::matching::testing::{ANYTHING, SEGMENT_NS, fork, observation, path};
 use crate::plan::N_BINS;
 
 fn tally(plan: Plan) -> Tally {
@@ -61,6 +61,20 @@ fn a_jump_over_a_point_counts_in_no_segment() {
         .into_iter();
     let n_lost: Vec<u64> = n_lost.map(|[forward, _]| forward.lost.packets).collect();
     assert_eq!(n_lost, [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_way_of_which_a_link_is_unknown_counts_once_on_the_whole_path() {
+    let plan = Plan {
+        links: vec![(0, 1), (0, 2), (1, 3), (0, 3)],
+        torn: vec![false; 4],
+        whole: Some(3),
+        ..fork()
+    };
+    let mut tally = tally(plan);
+    count(&mut tally, &seen(&[0, 2, 3]), &Folded::default());
+    let (totals, _) = tally.finish().unwrap();
+    assert_eq!(n_pairs(&totals), [0, 1, 0, 1]);
 }
 
 #[test]
