@@ -129,9 +129,8 @@ fn is_watched(topology: &Topology, left: &Leftover, until_ns: i64) -> bool {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Losses {
     pub(crate) crossed: PairSegments,
-    /// The same of flows, one way, where the path forks.
-    pub(crate) crossed_by_flow: PairSegments,
     pub(crate) arrivals: Arrivals,
+    /// Of flows, one way, where the path forks.
     flow_times: FlowTimes,
     pub(crate) ended: HashMap<End, Lost>,
     pub(crate) misses: Misses,
@@ -182,11 +181,6 @@ impl Losses {
         if let Some(last) = observations.last() {
             self.crossed.add(DirectedPair::of(last), crossed);
             if let Some(flow) = flow_of(topology, last) {
-                let way = DirectedPair {
-                    pair: flow,
-                    toward: last.toward,
-                };
-                self.crossed_by_flow.add(way, crossed);
                 let block = topology.block_of(last.aligned_ns);
                 self.arrivals.add(crossed, block);
                 let branches = crossed & topology.branches();
@@ -216,13 +210,12 @@ impl Losses {
     /// Of segments, where the path forks those that a flow took when one of its packets ended; and the whole path if
     /// they lead to its end.
     fn of_flow_then(&self, topology: &Topology, (flow, end): (u64, &End), of_pair: u128) -> u128 {
-        let of_flow = of_pair & self.crossed_by_flow.of(flow);
         let mut found = of_pair;
         for point in topology.points() {
             let branches = onward_bits(topology, end.direction, point);
-            let taken = of_flow & branches;
-            if taken != 0 && branches.count_ones() > 1 {
-                found &= !branches | self.flow_times.taken(flow, taken, end.block);
+            let taken = self.flow_times.taken(flow, of_pair & branches, end.block);
+            if taken != 0 {
+                found &= !branches | taken;
             }
         }
         let is_elsewhere =
@@ -274,7 +267,6 @@ impl Losses {
     /// Adds what another partition noted.
     pub(crate) fn merge(&mut self, other: Self) {
         self.crossed.join(other.crossed);
-        self.crossed_by_flow.join(other.crossed_by_flow);
         self.arrivals.merge(other.arrivals);
         self.flow_times.merge(other.flow_times);
         for (end, lost) in other.ended {
