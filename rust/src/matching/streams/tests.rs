@@ -228,6 +228,24 @@ fn the_whole_path_is_that_of_bytes_that_were_followed_over_its_segments() {
 }
 
 #[test]
+fn a_packet_that_came_past_a_point_whole_is_told_to_have_leapt() {
+    for (points, is_leapt) in [(vec![0, 1, 2], false), (vec![0, 2], true)] {
+        let (mut ranges, mut heard) = (Ranges::new(&Arc::new(path(4))), Heard::default());
+        let whole: Vec<Observation> = points
+            .iter()
+            .map(|point| frame(1, *point, 0, 2, 0))
+            .collect();
+        let halves = [0, 1].map(|first| vec![frame(1, 3, first, 1, 0)]);
+        for packet in std::iter::once(whole).chain(halves) {
+            let (way, none) = (Direction::Forward, Folded::default());
+            ranges.hold(&packet, way, &none, Ending::Known);
+        }
+        ranges.settle(i64::MAX, &mut heard);
+        assert_eq!(heard.whole, [(100, is_leapt); 2]);
+    }
+}
+
+#[test]
 fn a_byte_that_was_sent_again_later_does_not_cut_a_packet_that_a_point_missed() {
     let mut plan = path(3);
     plan.wide_ns = 10 * plan.usual_ns;
