@@ -9,8 +9,8 @@ from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.observations import Observations, among, places
 from pcaplat.stages.survey.path_order.routes import Routes, is_along
-from pcaplat.stages.survey.path_order.sampling import are_flows_apart, in_runs, is_sampled
 from pcaplat.stages.survey.path_order.spanning import tree_of_all, trees_of_groups
+from pcaplat.stages.survey.sampling import are_flows_apart, in_runs, is_sampled
 
 LEAST_SHARE = 0.02
 """An edge that fewer trajectories than this share of the busiest one took is chance, unless nothing
