@@ -125,6 +125,7 @@ class LinkCounts:
         n_reordered: Packets that arrived after a later one of their flow (RFC 4737).
         n_lost: Packets that entered and were never seen again.
         lost_spread: How many times the variance of as many independent losses `n_lost` has.
+        n_lost_divided: Of `n_lost`, those lost before a fork, nobody knows on which branch.
         lost_blocks: Lost packets by block of time; empty if none was.
         matched_bytes: Of streams that may be cut and joined: bytes seen at both ends.
         lost_bytes: Bytes of such that entered and were never seen again.
@@ -144,6 +145,7 @@ class LinkCounts:
     n_reordered: int
     n_lost: int
     lost_spread: float
+    n_lost_divided: int
     lost_blocks: Sequence[int]
     matched_bytes: int
     lost_bytes: int

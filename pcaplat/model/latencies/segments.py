@@ -123,6 +123,8 @@ class Segment:
     variation: Distribution | None = None
     lost_spread: float = 1.0
     """How many times the variance of as many independent losses `n_lost` has."""
+    n_lost_divided: int = 0
+    """Of `n_lost`, those lost before a fork, nobody knows on which branch."""
     early: str = ""
     """The frames of the packet that arrived earliest before it left, if one did."""
     n_late: int | None = None

@@ -34,6 +34,7 @@ def check_segments(findings: Findings, segments: Sequence[Segment]) -> list[Diag
         *_too_late(findings, segments),
         *_undecided(findings, segments),
         *_maybe_lost(findings, segments),
+        *_divided(findings, segments),
         *_coarse(findings, segments),
     ]
 
@@ -164,11 +165,24 @@ def _maybe_lost(findings: Findings, segments: Sequence[Segment]) -> Iterator[Dia
         f"{_segment(findings, one)} up to {format_count(one.undecided.n_maybe_lost)} beside "
         f"{format_count(one.n_lost)} of {format_count(one.n + one.n_lost)} packets"
         for one in _neighbours(findings, segments)
-        if one.undecided.n_maybe_lost > max(one.n_lost, BOUND_OF_NONE)
+        if one.undecided.n_maybe_lost > max(one.n_lost, BOUND_OF_NONE) and not one.n_lost_divided
     ]
     if found:
         text = f"packets may be lost that do not count as lost: {', '.join(found)}"
         yield diagnose("losses-hidden", None, text)
+
+
+def _divided(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagnostic]:
+    """Branches that share losses look alike, whichever of them loses packets."""
+    found = [
+        f"{_segment(findings, one)} {format_count(one.n_lost_divided)} of "
+        f"{format_count(one.n_lost)} lost"
+        for one in _neighbours(findings, segments)
+        if one.n_lost_divided > BOUND_OF_NONE
+    ]
+    if found:
+        text = f"lost packets that were divided between branches: {', '.join(found)}"
+        yield diagnose("branch-unknown", None, text)
 
 
 def _neighbours(findings: Findings, segments: Sequence[Segment]) -> Iterator[Segment]:

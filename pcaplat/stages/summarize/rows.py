@@ -104,6 +104,7 @@ def _counts(one: Segment) -> Row:
         "n_late": one.n_late,
         "loss_threshold_ns": one.loss_threshold_ns,
         "lost_spread": one.lost_spread,
+        "n_lost_divided": one.n_lost_divided,
         "n_duplicated": one.n_duplicated,
         "n_reordered": one.n_reordered,
     }

@@ -91,6 +91,7 @@ impl<'py> IntoPyObject<'py> for LinkRecord<'_> {
             n_reordered,
             n_lost,
             lost_spread,
+            n_lost_divided,
             lost_blocks,
             matched_bytes,
             lost_bytes,
@@ -103,7 +104,7 @@ impl<'py> IntoPyObject<'py> for LinkRecord<'_> {
         } = self.0;
         record!(py, "matched", "LinkCounts", {
             n, histogram: &blocks.histogram(), blocks, variation, n_duplicated, n_reordered, n_lost, lost_spread,
-            lost_blocks, matched_bytes, lost_bytes, ends, late, undecided, took_sum_ns,
+            n_lost_divided, lost_blocks, matched_bytes, lost_bytes, ends, late, undecided, took_sum_ns,
             loss_threshold_ns,
             spills: texts(self.1),
         })

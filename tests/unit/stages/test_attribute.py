@@ -34,6 +34,7 @@ NOTHING = LinkCounts(
     n_reordered=0,
     n_lost=0,
     lost_spread=1.0,
+    n_lost_divided=0,
     lost_blocks=[],
     matched_bytes=0,
     lost_bytes=0,

@@ -34,6 +34,8 @@ pub struct LinkTally {
     pub n_lost: u64,
     /// How many times the variance of as many independent losses `n_lost` has.
     pub lost_spread: f64,
+    /// Of those lost, the ones that were lost before a fork, nobody knows on which branch.
+    pub n_lost_divided: u64,
     /// The same, block by block of time; empty if none was.
     pub lost_blocks: Vec<u64>,
     /// Of streams that may be cut and joined: bytes seen at both ends.
@@ -234,10 +236,11 @@ impl Totals {
     /// Adds the losses of all partitions.
     pub(crate) fn add_losses(&mut self, allocated: Allocated) {
         self.missed = allocated.points;
-        let maybe = allocated.maybe.iter().flatten();
-        for (total, [more, fewer]) in self.links.iter_mut().flatten().zip(maybe) {
-            total.undecided.n_maybe_lost += more;
-            total.undecided.n_maybe_late += fewer;
+        let uncertain = allocated.uncertain.iter().flatten();
+        for (total, one) in self.links.iter_mut().flatten().zip(uncertain) {
+            total.undecided.n_maybe_lost += one.more;
+            total.undecided.n_maybe_late += one.fewer;
+            total.n_lost_divided = one.divided;
         }
         for (total, loss) in self
             .links

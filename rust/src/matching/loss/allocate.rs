@@ -19,12 +19,33 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) struct Allocated {
     /// Per link and direction.
     pub(crate) links: Vec<[LinkLoss; 2]>,
-    /// The same: packets that may be lost in addition, and of those that are, the ones that may not be.
-    pub(crate) maybe: Vec<[[u64; 2]; 2]>,
+    /// The same: what of it is not certain.
+    pub(crate) uncertain: Vec<[Uncertain; 2]>,
     /// Per point and direction.
     pub(crate) points: Vec<[Missed; 2]>,
     /// Per point: of what ended while its mirror was losing frames, the share that counts as lost.
     pub(crate) past_gaps_frac: Vec<f64>,
+}
+
+/// What is not certain of the packets that were lost on a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Uncertain {
+    /// May be lost in addition.
+    pub(crate) more: u64,
+    /// Of those that are, the ones that may not be.
+    pub(crate) fewer: u64,
+    /// Of these, the ones that were lost before a fork, nobody knows on which branch.
+    pub(crate) divided: u64,
+}
+
+impl Uncertain {
+    /// So many packets are on this link, of so many that were all lost on this one or on another: a branch that loses
+    /// more than another does has more of them than its share.
+    fn note_part(&mut self, n: u64, n_all: u64) {
+        self.more += n_all - n;
+        self.fewer += n;
+        self.divided += n;
+    }
 }
 
 /// Packets that got lost on one of these, nobody knows on which.
@@ -48,13 +69,16 @@ pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Al
         let from = (end.point, end.from, end.direction);
         (end.block, end.way, from, end.flow)
     });
-    let mut maybe = vec![[[0; 2]; 2]; plan.links.len()];
+    let mut uncertain = vec![[Uncertain::default(); 2]; plan.links.len()];
     for (end, all) in ended {
         let crossed = losses.crossed_of(&books.topology, end);
         let ways = books.where_lost(end, crossed);
         for (crossing, of) in books.where_maybe_lost(losses, end, &ways) {
-            if let Some([more, fewer]) = at(&mut maybe, crossing) {
-                let n = if of == Maybe::More { more } else { fewer };
+            if let Some(one) = at(&mut uncertain, crossing) {
+                let n = match of {
+                    Maybe::More => &mut one.more,
+                    Maybe::Fewer => &mut one.fewer,
+                };
                 *n += all.packets;
             }
         }
@@ -67,11 +91,11 @@ pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Al
             seen_at_both.entry(step).or_default().add(lost);
         }
     }
-    let mut links = books.of_links(gathered);
+    let mut links = books.of_links(gathered, &mut uncertain);
     books.take_missed(&mut links, &seen_at_both);
     Allocated {
         links,
-        maybe,
+        uncertain,
         points,
         past_gaps_frac: gaps.past_frac(),
     }
@@ -82,6 +106,10 @@ pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Al
 enum Maybe {
     More,
     Fewer,
+}
+
+fn was_waited_for(end: &End, crossing: LinkCrossing) -> bool {
+    end.waited_for & crossing.bit() != 0
 }
 
 /// What is known of a link in one direction.
@@ -162,12 +190,23 @@ impl<'a> Allocation<'a> {
     }
 
     /// What was lost on either of several, divided.
-    fn of_links(&self, gathered: BTreeMap<Candidates, LinkLoss>) -> Vec<[LinkLoss; 2]> {
+    fn of_links(
+        &self,
+        gathered: BTreeMap<Candidates, LinkLoss>,
+        uncertain: &mut [[Uncertain; 2]],
+    ) -> Vec<[LinkLoss; 2]> {
         let mut links = vec![Default::default(); self.plan.links.len()];
         for (either, loss) in gathered {
-            for (crossing, loss) in self.divided(&either, &loss) {
+            let parts = self.divided(&either, &loss);
+            let is_divided = parts.len() > 1;
+            for (crossing, part) in parts {
+                let n = part.lost.packets;
+                let one = at(uncertain, crossing).filter(|_| is_divided || n < loss.lost.packets);
+                if let Some(one) = one {
+                    one.note_part(n, loss.lost.packets);
+                }
                 if let Some(total) = at::<LinkLoss>(&mut links, crossing) {
-                    total.join(&loss);
+                    total.join(&part);
                 }
             }
         }
@@ -202,17 +241,22 @@ impl<'a> Allocation<'a> {
         crossed & crossing.bit() != 0 && !is_torn
     }
 
+    /// The segments after the last observation that the address pair crosses otherwise.
+    fn onward(&self, end: &End, crossed: u128) -> impl Iterator<Item = LinkCrossing> {
+        let next = self.topology.along(end.direction).onward(end.point);
+        let next = next.filter(|down| end.branch.is_none_or(|branch| branch == *down));
+        let segments = next.filter_map(|down| self.topology.between(end.point, down));
+        segments.filter(move |one| self.goes_on(end, crossed, *one))
+    }
+
     /// On the segments after the last observation that the address pair crosses otherwise, and on the
     /// whole path, if it crosses that.
     pub(crate) fn where_lost(&self, end: &End, crossed: u128) -> Vec<Candidates> {
         let along = self.topology.along(end.direction);
         let goes_on = |crossing: &LinkCrossing| self.goes_on(end, crossed, *crossing);
-        let next = along.onward(end.point);
-        let next = next.filter(|down| end.branch.is_none_or(|branch| branch == *down));
-        let segments = next.filter_map(|down| self.topology.between(end.point, down));
-        let was_waited_for = |crossing: &LinkCrossing| end.waited_for & crossing.bit() != 0;
-        let segments = segments.filter(goes_on).filter(was_waited_for);
-        let segments: Vec<LinkCrossing> = segments.collect();
+        let segments = self.onward(end, crossed);
+        let segments: Vec<LinkCrossing> =
+            segments.filter(|one| was_waited_for(end, *one)).collect();
         let mut found = Vec::new();
         if !segments.is_empty() {
             found.push(Candidates::Of(segments));
@@ -220,9 +264,14 @@ impl<'a> Allocation<'a> {
         let whole = along.whole.filter(|_| end.had_entered);
         let whole = whole.and_then(|(up, down)| self.topology.between(up, down));
         if let Some(whole) = whole.filter(goes_on) {
+            // each receiver of several has its own end, and they do not share it
+            let is_meant = |down: u16| {
+                let leads = |branch: u16| branch == down || along.leads(branch, down);
+                along.onward(down).next().is_none() && end.branch.is_none_or(leads)
+            };
             let arrived = along.neighbours.iter().filter(|(up, down)| {
                 let crossing = self.topology.between(*up, *down);
-                crossing.as_ref().is_some_and(goes_on) && along.onward(*down).next().is_none()
+                crossing.as_ref().is_some_and(goes_on) && is_meant(*down)
             });
             let mut last: Vec<u16> = arrived.map(|(_, down)| *down).collect();
             last.sort_unstable();
@@ -247,7 +296,12 @@ impl<'a> Allocation<'a> {
         let crossed = losses.maybe_crossed_of(&self.topology, end);
         let more = self.where_lost(end, crossed).into_iter().flat_map(links);
         let more = more.map(|one| (one, Maybe::More));
-        let is_doubtful = !lost.is_empty() && losses.is_by_receiver(&self.topology, end);
+        let crossed = losses.crossed_of(&self.topology, end);
+        let may_have_passed = || {
+            self.onward(end, crossed)
+                .any(|one| !was_waited_for(end, one))
+        };
+        let is_doubtful = losses.is_by_receiver(&self.topology, end) || may_have_passed();
         let fewer = lost.iter().filter(|_| is_doubtful).cloned();
         let fewer = fewer.flat_map(links).map(|one| (one, Maybe::Fewer));
         more.chain(fewer).collect()

@@ -206,7 +206,7 @@ impl HostSegments {
 mod tests {
     use super::*;
     use crate::identity::address_pair::pair_of;
-    use crate::matching::loss::allocate::{Allocated, allocate};
+    use crate::matching::loss::allocate::{Allocated, Uncertain, allocate};
     use crate::matching::loss::testing::Noted;
     use crate::matching::testing::{fork, observation, path};
     use crate::plan::Plan;
@@ -232,9 +232,9 @@ mod tests {
         note(&mut noted, 0..n_going_on, &[0, 1, 2], 1);
         note(&mut noted, 50..50 + ended, &[0], n);
         let found = allocated(&mut noted);
-        let links = found.links.iter().zip(&found.maybe);
+        let links = found.links.iter().zip(&found.uncertain);
         links
-            .map(|([to, _], [[more, _], _])| (to.lost.packets, *more))
+            .map(|([to, _], [uncertain, _])| (to.lost.packets, uncertain.more))
             .collect()
     }
 
@@ -271,7 +271,7 @@ mod tests {
             });
         let found = allocated(&mut noted);
         assert_eq!(found.links[0][0].lost.packets, 0);
-        assert_eq!(found.maybe[0], [[0; 2]; 2]);
+        assert_eq!(found.uncertain[0], [Uncertain::default(); 2]);
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn before_a_fork_the_receiver_says_that_it_was_lost_and_the_sender_only_that_it_may_be() {
-        for (is_receiver, lost, maybe) in [(true, 1, 0), (false, 0, 1)] {
+        for (is_receiver, lost, maybe) in [(true, 1, 1), (false, 0, 2)] {
             let mut noted = Noted::new(fork(), Direction::Forward);
             let pair = |client: u32| {
                 if is_receiver {
@@ -324,9 +324,9 @@ mod tests {
             let segments = found.links.iter().take(2);
             let n_lost: u64 = segments.map(|[to, _]| to.lost.packets).sum();
             assert_eq!(n_lost, lost);
-            let maybe_lost = [0, 1].map(|link: usize| found.maybe[link][0][0]);
-            assert_eq!(maybe_lost, [maybe; 2]);
-            let maybe_not: u64 = found.maybe.iter().take(2).map(|[to, _]| to[1]).sum();
+            let maybe_lost = [0, 1].map(|link: usize| found.uncertain[link][0].more);
+            assert_eq!(maybe_lost.iter().sum::<u64>(), maybe);
+            let maybe_not: u64 = found.uncertain.iter().take(2).map(|[to, _]| to.fewer).sum();
             assert_eq!(maybe_not > 0, is_receiver);
         }
     }

@@ -71,14 +71,7 @@ impl LinkLoss {
             let part = |n: u64| rounded(real(n) * to) - rounded(real(n) * from);
             let scaled = self.scaled(&part);
             let blocks = in_whole_numbers(expected, scaled.lost.packets);
-            // as if each were drawn
-            let of_block = |(n, part): (&u64, &f64)| part * (1.0 - part / real(*n).max(1.0));
-            let more_variance = self.blocks.iter().zip(expected).map(of_block).sum();
-            parts.push(Self {
-                blocks,
-                more_variance,
-                ..scaled
-            });
+            parts.push(Self { blocks, ..scaled });
         }
         parts
     }
@@ -216,14 +209,6 @@ mod tests {
         }
         let only = &loss(7).divided(&|_| vec![3.0])[0];
         assert_eq!((only.lost.packets, &only.blocks), (7, &loss(7).blocks));
-    }
-
-    #[test]
-    fn parts_have_the_error_of_a_draw() {
-        let parts = loss(100).divided(&|_| vec![1.0, 1.0]);
-        assert!((parts[0].spread() - 1.5).abs() < 1e-9);
-        let all = &loss(100).divided(&|_| vec![1.0, 0.0])[0];
-        assert!((all.spread() - 1.0).abs() < 1e-9);
     }
 
     #[test]

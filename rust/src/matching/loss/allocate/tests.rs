@@ -87,10 +87,17 @@ fn a_loss_before_a_fork_is_divided_as_what_came_through() {
     note(&mut losses, &plan, 2, &[0, 2, 3], 10);
     note(&mut losses, &plan, 1, &[0], 8);
     note(&mut losses, &plan, 2, &[0], 5);
-    assert_eq!(
-        n_lost(&plan, &losses, &[60, 30, 60, 30, 90])[..2],
-        [5, 3 + 5]
-    );
+    let n_pairs = [60, 30, 60, 30, 90].map(|n| [n, 0]);
+    let found = allocate(&plan, &losses, &n_pairs);
+    let told =
+        [0, 1].map(|link: usize| (found.links[link][0].lost.packets, found.uncertain[link][0]));
+    // the five of the second pair are certain
+    let shared = |more, divided| Uncertain {
+        more,
+        fewer: divided,
+        divided,
+    };
+    assert_eq!(told, [(5, shared(3, 5)), (3 + 5, shared(5, 3))]);
 }
 
 #[test]
@@ -108,4 +115,19 @@ fn what_arrives_at_another_end_is_not_lost_on_the_whole_path() {
     note(&mut losses, &plan, 1, &[0, 1, 3], 10);
     note(&mut losses, &plan, 1, &[0], 4);
     assert_eq!(n_lost(&plan, &losses, &[40, 30, 10, 10]), [4, 0, 0, 1]);
+    // of one that was sent to both, each lost its own
+    for branch in [2, 3] {
+        let seen = [0, 1].map(|point| Observation {
+            pair: 1,
+            ..observation(1, point, 0)
+        });
+        let lost = Some(Lost::whole(&seen[1]));
+        let left = Leftover {
+            branch: Some(branch),
+            ..Leftover::of(&seen, Direction::Forward, lost, false).unwrap()
+        };
+        let at = (&plan, &Topology::new(&plan));
+        losses.note_end(at, &left, &WaitingTimes::default());
+    }
+    assert_eq!(n_lost(&plan, &losses, &[40, 30, 10, 10]), [4, 1, 1, 1 + 1]);
 }

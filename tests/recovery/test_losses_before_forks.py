@@ -1,0 +1,76 @@
+"""Losses before a fork: each receiver has its own; which branch had them, nobody knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import pcaplat
+from tests.support.networks import START_NS, Edge, Edges, Packet, Way, datagram, walk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+N, GAP_NS = 5_000, 300_000
+RECEIVERS = ("r1", "r2", "r3")
+SPINES = ("s1", "s2")
+
+
+@pytest.mark.parametrize("lost", [0.01, 0.05])
+def test_the_whole_path_to_a_receiver_loses_what_was_lost_before_the_fork(
+    lost: float, tmp_path: Path
+) -> None:
+    chance = np.random.default_rng(1)
+    ways: tuple[Way, ...] = tuple(("sender", "switch", name) for name in RECEIVERS)
+    takes_ns: dict[Edge, int] = {("switch", name): 5_000 + 900 * len(name) for name in RECEIVERS}
+    ends = ("10.0.0.1", "239.1.1.1")
+    packets = [
+        Packet(
+            START_NS + at * GAP_NS,
+            ways,
+            datagram(ends, (4_000, 9_000), at % 65_535 + 1, chance.bytes(60)),
+        )
+        for at in range(N)
+    ]
+    is_dropped = chance.random(N) < lost
+    network = walk(
+        packets,
+        Edges(takes_ns | {("sender", "switch"): 3_000}),
+        missed=lambda point, at: point in RECEIVERS and bool(is_dropped[at]),
+    )
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
+        segments = [row for row in result.document["segments"] if row["n"]]
+    n_lost = {frozenset((row["near"], row["far"])): row["n_lost"] for row in segments}
+    n_dropped = int(is_dropped.sum())
+    assert {n_lost[frozenset(("switch", name))] for name in RECEIVERS} == {n_dropped}
+    (whole,) = (n for ends, n in n_lost.items() if "sender" in ends and "switch" not in ends)
+    assert whole == n_dropped
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("by", ["flow", "packet"])
+def test_the_intervals_of_branches_hold_what_each_lost(by: str, seed: int, tmp_path: Path) -> None:
+    """One loses packets before it captures them, and the other none; flows are of one packet."""
+    chance = np.random.default_rng(seed)
+    packets = []
+    for at in range(N):
+        ports = (4_000 + at, 53) if by == "flow" else (4_000, 9_000)
+        way = ("leaf", SPINES[chance.integers(2)], "spine")
+        frame = datagram(("10.0.0.1", "10.0.0.2"), ports, at % 65_535 + 1, chance.bytes(60))
+        packets.append(Packet(START_NS + at * GAP_NS, (way,), frame))
+    bad: Edge = ("leaf", "s1")
+    takes_ns: dict[Edge, int] = {("leaf", name): 9_000 for name in SPINES}
+    takes_ns |= {(name, "spine"): 7_000 for name in SPINES}
+    network = walk(packets, Edges(takes_ns, lost={bad: 0.03}), seed)
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
+        rows = {(row["near"], row["far"]): row for row in result.document["segments"]}
+        codes = {one["code"] for one in result.document["warnings"]}
+    n_lost = len(network.lost)
+    told = [rows["leaf", name] for name in SPINES]
+    assert sum(row["n_lost"] for row in told) == n_lost
+    for row, n in zip(told, (n_lost, 0), strict=True):
+        assert row["lost_lo_frac"] <= n / (row["n"] + n) <= row["lost_hi_frac"]
+        assert row["n_lost_divided"] >= row["n_lost"] - 2
+    assert "branch-unknown" in codes
