@@ -27,8 +27,9 @@ def segments(kind: str, seen_frac: float, folder: Path, *, of: str) -> tuple[dic
     passes = chance.permutation(n_flows) < seen_frac * n_flows
     is_captured = chance.random(N) < seen_frac
     packets = []
+    n_at_once = min(n_flows, 20)
     for at in range(N):
-        flow = at * n_flows // N if n_flows > N // 100 else int(chance.integers(n_flows))
+        flow = at * n_flows // N // n_at_once * n_at_once + int(chance.integers(n_at_once))
         ends = (f"10.0.0.{1 + flow % n_hosts}", f"10.0.1.{1 + flow % n_hosts}")
         frame = datagram(ends, (4_000 + flow, 9_000), at % 65_535 + 1, chance.bytes(60))
         way = LINE if of == "packets" or passes[flow] else AROUND

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pcaplat.model.arrays import Floats
+from pcaplat.model.arrays import Floats, Ints
 from pcaplat.model.points import Pair
+from pcaplat.records import dataclass
 from pcaplat.stages.survey.observations import Observations, among
 
 RUN = 16
@@ -48,73 +49,104 @@ def in_runs(unique: Sequence[Observations]) -> list[Observations]:
     return [replace(one, pair=run[np.searchsorted(keys, one.key)]) for one in unique]
 
 
-def is_sampled(runs: Sequence[Observations], along: Sequence[int], ends: Pair) -> bool:
-    """Tell whether points between two see as much of each run as of another.
+def is_sampled(
+    unique: Sequence[Observations],
+    runs: Sequence[Observations],
+    along: Sequence[int],
+    ends: Pair,
+) -> bool:
+    """Tell whether points between two see as much of each run as of another, and of each pair.
 
-    Where flows or times go another way, these see some runs and not others. The dispersion of the
-    counts then is many times that of a random sample: Pearson's X² of a binomial.
+    Where flows, addresses or times go another way, these see some and not others. The dispersion of
+    the counts then is many times that of a random sample: Pearson's X² of a binomial.
 
     Args:
-        runs: What each point saw, numbered by `in_runs`.
+        unique: What each point saw once.
+        runs: The same, numbered by `in_runs`.
         along: The points, forward.
         ends: Two of them.
     """
-    ways = list(_seen_between(runs, along, ends))
-    return bool(ways) and all(_is_sample(*way) for way in ways)
+    ways = [*_seen_between(runs, along, ends), *_seen_between(unique, along, ends)]
+    return any(one.jumps for one in ways) and all(_is_sample(one) for one in ways)
 
 
 def are_flows_apart(runs: Sequence[Observations], along: Sequence[int], ends: Pair) -> bool:
-    """Tell whether points between two see all of some runs and nothing of others at the time.
+    """Tell whether points between two see all of some runs and nothing of others at the same time.
 
     A mirror that stops for a while sees nothing of all runs of that time.
     """
-    return any(_are_apart(*way) for way in _seen_between(runs, along, ends))
+    return any(_take_two_ways(one) for one in _seen_between(runs, along, ends))
 
 
-def _seen_between(
-    runs: Sequence[Observations], along: Sequence[int], ends: Pair
-) -> Iterator[tuple[Floats, Floats]]:
-    """Per direction: the packets of each run at both ends, and of these those seen between.
+@dataclass(frozen=True)
+class Seen:
+    """Packets of one direction at two points, and what points between saw of them, by run.
 
-    Runs of few packets are left out; the others are in the order of time.
+    Runs of few packets are one together.
+
+    Attributes:
+        n: Packets of each.
+        n_seen: Of these, seen between.
+        begin_ns: When the first of them passed the first point.
+        end_ns: The last.
     """
+
+    n: Floats
+    n_seen: Floats
+    begin_ns: Ints
+    end_ns: Ints
+
+    @property
+    def jumps(self) -> bool:
+        """Whether no point between saw some."""
+        return bool((self.n_seen < self.n).any())
+
+
+def _seen_between(some: Sequence[Observations], along: Sequence[int], ends: Pair) -> Iterator[Seen]:
     start, stop = map(along.index, ends)
+    between = [one.key for one in some[start + 1 : stop]]
+    if not between:
+        return
     # what goes to several receivers does not pass from one to the other
-    near, far = runs[start].at(runs[start].is_directed), runs[stop]
+    near, far = some[start].at(some[start].is_directed), some[stop]
     key, here, _ = np.intersect1d(near.key, far.key, return_indices=True)
-    between = [one.key for one in runs[start + 1 : stop]]
-    is_seen = among(key, np.unique(np.concatenate(between))) if between else key < 0
-    for way in np.unique(near.is_toward[here]) if between else ():
-        rows = np.flatnonzero(near.is_toward[here] == way)
-        rows = rows[np.argsort(near.t_ns[here][rows], kind="stable")]
-        _, first, run = np.unique(near.pair[here][rows], return_index=True, return_inverse=True)
-        n = np.bincount(run).astype(np.float64)
-        n_seen = np.bincount(run, weights=is_seen[rows]).astype(np.float64)
-        in_time = np.argsort(first)
-        in_time = in_time[n[in_time] >= ENOUGH_OF_RUN]
-        yield n[in_time], n_seen[in_time]
+    is_seen = among(key, np.unique(np.concatenate(between)))
+    for way in np.unique(near.is_toward[here]):
+        rows = near.is_toward[here] == way
+        t_ns = near.t_ns[here][rows]
+        _, run, n = np.unique(near.pair[here][rows], return_inverse=True, return_counts=True)
+        few = len(n)
+        run = np.where(n[run] >= ENOUGH_OF_RUN, run, few)
+        n_of = np.bincount(run, minlength=few + 1).astype(np.float64)
+        n_seen = np.bincount(run, weights=is_seen[rows], minlength=few + 1).astype(np.float64)
+        begin_ns, end_ns = np.full(few + 1, t_ns.max()), np.full(few + 1, t_ns.min())
+        np.minimum.at(begin_ns, run, t_ns)
+        np.maximum.at(end_ns, run, t_ns)
+        has_some = n_of > 0
+        yield Seen(n_of[has_some], n_seen[has_some], begin_ns[has_some], end_ns[has_some])
 
 
-def _is_sample(n: Floats, n_seen: Floats) -> bool:
-    share = n_seen.sum() / max(n.sum(), 1)
-    if n_seen.sum() < ENOUGH_SEEN:
-        return False
-    if share == 1:
-        return True
+def _is_sample(one: Seen) -> bool:
+    """Also of a direction of which nothing is missing, or every nth packet."""
+    n, n_seen = one.n, one.n_seen
+    if n_seen.sum() < ENOUGH_SEEN or not one.jumps:
+        return not one.jumps
+    share = n_seen.sum() / n.sum()
     variance = share * (1 - share)
     dispersion = ((n_seen - n * share) ** 2 / (n * variance)).sum()
     spread = 2 * len(n) + ((1 - 6 * variance) / (n * variance)).sum()
-    # if each run were seen in whole or not at all, it would be the number of packets
     most = len(n) - 1 + N_SIGMA * np.sqrt(spread)
+    # of runs that are seen in whole or not at all it is the number of packets: to be told apart
     return bool(dispersion <= most < n.sum() / 2)
 
 
-def _are_apart(n: Floats, n_seen: Floats) -> bool:
-    seen_frac = n_seen / n
-    is_whole, is_none = seen_frac >= NEARLY, seen_frac <= 1 - NEARLY
-    n_whole, n_none = int(is_whole.sum()), int(is_none.sum())
-    if min(n_whole, n_none) < SOME_RUNS or n_whole + n_none < NEARLY * len(n):
+def _take_two_ways(one: Seen) -> bool:
+    is_whole = one.n_seen >= NEARLY * one.n
+    is_none = one.n_seen <= (1 - NEARLY) * one.n
+    if min(is_whole.sum(), is_none.sum()) < SOME_RUNS:
         return False
-    alternates = np.diff(is_whole[is_whole | is_none].astype(np.int8)) != 0
-    by_chance = 2 * n_whole * n_none / (n_whole + n_none)
-    return bool(2 * alternates.sum() > by_chance)
+    if (is_whole | is_none).sum() < NEARLY * len(one.n):
+        return False
+    begun = np.searchsorted(np.sort(one.begin_ns[is_whole]), one.end_ns[is_none], side="right")
+    ended = np.searchsorted(np.sort(one.end_ns[is_whole]), one.begin_ns[is_none], side="left")
+    return bool((begun > ended).mean() > 1 / 2)

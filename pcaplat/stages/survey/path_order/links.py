@@ -37,7 +37,8 @@ def find_edges(
     A pair that is passed over by a point in between is an edge if packets of two addresses go that
     way which never pass the point; else only if more trajectories jump than go through, without
     those of flows that the point sees now and then at the time. A mirror that samples makes no
-    shortcut, unless packets that it did not see take another time.
+    shortcut. Flows that the point sees in whole beside others of which it sees nothing do, and so
+    do packets that take another time.
 
     Args:
         seen: All packets of each point: of those that it saw again it may have missed one.
@@ -71,7 +72,7 @@ def find_edges(
     edges = own & taken.keys()
     edges |= {ends for ends, n in around.items() if n <= HARDLY_EVER * taken[ends]}
     edges |= {ends for ends, n in around.items() if n < jumps[ends]}
-    edges -= {ends for ends in edges if around[ends] and is_sampled(runs, along, ends)}
+    edges -= {ends for ends in edges if around[ends] and is_sampled(on_path, runs, along, ends)}
     edges |= {ends for ends in taken if are_flows_apart(runs, along, ends)}
     doubtful = {ends for ends, n in around.items() if n < taken[ends]} - edges
     edges |= {ends for ends in doubtful if _takes_other_time(on_path, along, ends)}

@@ -221,6 +221,8 @@ const NO_FLOW: i64 = 0;
 const TOWARD_BIT: u32 = 45;
 const GUESSED_BIT: u32 = 46;
 const ROUTE_BIT: u32 = 47;
+/// Above how the loss is told.
+const CUT_BIT: u32 = 8;
 /// Points that a branch may lead to, and one for none.
 const BRANCH_MASK: i64 = (1 << 12) - 1;
 
@@ -258,7 +260,7 @@ impl Ended {
         let pair = end.way.pair.cast_signed();
         let flow = end.flow.map_or(NO_FLOW, u64::cast_signed);
         let [low, high] = halves(end.waited_for);
-        let told_by = self.told_by as i64;
+        let told_by = self.told_by as i64 | i64::from(end.was_cut) << CUT_BIT;
         [
             pair, flow, where_seen, block, first.0, first.1, last.0, last.1, low, high, told_by,
         ]
@@ -282,6 +284,7 @@ impl Ended {
             point: point(0),
             direction: Direction::on(u16::try_from(block >> ROUTE_BIT).unwrap_or(0), !is_so(0)),
             had_entered: is_so(1),
+            was_cut: told_by >> CUT_BIT & 1 == 1,
             is_untold: is_so(2),
             unmirrored: known(32),
             branch: u16::try_from((where_seen >> 51) & BRANCH_MASK)
@@ -295,7 +298,7 @@ impl Ended {
             first_point: u16::try_from(block & 0xffff).unwrap_or(0),
             first: (first, first_ns),
             last: (last, last_ns),
-            told_by: ToldBy::of(told_by),
+            told_by: ToldBy::of(told_by & ((1 << CUT_BIT) - 1)),
         }
     }
 

@@ -57,6 +57,19 @@ pub(crate) enum Candidates {
     Whole(LinkCrossing, Direction, Vec<u16>),
 }
 
+impl Candidates {
+    /// What of lost packets counts as lost on these.
+    pub(crate) fn lost_of(&self, end: &End, lost: Lost) -> Lost {
+        match self {
+            Self::Whole(..) if end.was_cut => Lost {
+                bytes: lost.bytes,
+                ..Lost::default()
+            },
+            _ => lost,
+        }
+    }
+}
+
 /// Allocates all losses. `n_pairs`: what came through, per link and direction.
 pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Allocated {
     let points = losses.misses.count(plan, &losses.crossed, &losses.hosts);
@@ -84,8 +97,8 @@ pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Al
         }
         let lost = gaps.past(end.unmirrored.filter(|_| !ways.is_empty()), *all);
         for either in ways {
-            let total = gathered.entry(either).or_default();
-            total.add(lost, end.block);
+            let lost = either.lost_of(end, lost);
+            gathered.entry(either).or_default().add(lost, end.block);
         }
         if let Some(step) = books.last_step(end) {
             seen_at_both.entry(step).or_default().add(lost);
@@ -249,6 +262,16 @@ impl<'a> Allocation<'a> {
         segments.filter(move |one| self.goes_on(end, crossed, *one))
     }
 
+    /// Of these, branches that were not waited for while another one of the fork was: a branch that nothing takes any
+    /// more may have failed, or its capture may have ended.
+    fn unwatched(&self, end: &End, crossed: u128) -> impl Iterator<Item = LinkCrossing> {
+        let next = self.topology.along(end.direction).onward(end.point);
+        let mut all = next.filter_map(|down| self.topology.between(end.point, down));
+        let is_watched = all.any(|one| was_waited_for(end, one));
+        let onward = self.onward(end, crossed).filter(move |_| is_watched);
+        onward.filter(|one| !was_waited_for(end, *one))
+    }
+
     /// On the segments after the last observation that the address pair crosses otherwise, and on the
     /// whole path, if it crosses that.
     pub(crate) fn where_lost(&self, end: &End, crossed: u128) -> Vec<Candidates> {
@@ -297,11 +320,9 @@ impl<'a> Allocation<'a> {
         let more = self.where_lost(end, crossed).into_iter().flat_map(links);
         let more = more.map(|one| (one, Maybe::More));
         let crossed = losses.crossed_of(&self.topology, end);
-        let may_have_passed = || {
-            self.onward(end, crossed)
-                .any(|one| !was_waited_for(end, one))
-        };
-        let is_doubtful = losses.is_by_receiver(&self.topology, end) || may_have_passed();
+        let unwatched: Vec<LinkCrossing> = self.unwatched(end, crossed).collect();
+        let more = more.chain(unwatched.iter().map(|one| (*one, Maybe::More)));
+        let is_doubtful = losses.is_by_receiver(&self.topology, end) || !unwatched.is_empty();
         let fewer = lost.iter().filter(|_| is_doubtful).cloned();
         let fewer = fewer.flat_map(links).map(|one| (one, Maybe::Fewer));
         more.chain(fewer).collect()

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FlowTimes(HashedMap<u64>);
 
-/// Of a span of time.
+/// Blocks of a span of time.
 const BLOCKS: usize = N_BLOCKS / u64::BITS as usize;
 
 impl FlowTimes {
@@ -20,14 +20,25 @@ impl FlowTimes {
         }
     }
 
-    /// Those of the branches that the flow took at the time of a block. If it took none of them: those that it took
-    /// last before, and first after it.
+    /// Those of the branches that the flow took at any time.
+    pub(crate) fn ever(&self, flow: u64, branches: u128) -> u128 {
+        self.within(flow, branches, u64::MAX)
+    }
+
+    /// Those that it may have taken in a block of time: the ones of its nearest packets, in the same span and in those
+    /// before and after. If it changed its branch from one to the next, nobody knows when.
     pub(crate) fn taken(&self, flow: u64, branches: u128, block: usize) -> u128 {
-        let of = |branch: u32| self.0.get(&key(flow, branch)).copied().unwrap_or(0);
-        let all = bits(branches).fold(0, |all, branch| all | of(branch));
-        let nearest = nearest(all, block / BLOCKS);
-        let taken = bits(branches).filter(|branch| of(*branch) & nearest != 0);
+        let all = bits(branches).fold(0, |all, branch| all | self.spans(flow, branch));
+        self.within(flow, branches, nearest(all, block / BLOCKS))
+    }
+
+    fn within(&self, flow: u64, branches: u128, spans: u64) -> u128 {
+        let taken = bits(branches).filter(|branch| self.spans(flow, *branch) & spans != 0);
         taken.fold(0, |all, branch| all | 1 << branch)
+    }
+
+    fn spans(&self, flow: u64, branch: u32) -> u64 {
+        self.0.get(&key(flow, branch)).copied().unwrap_or(0)
     }
 
     /// Adds what another partition saw.
@@ -38,18 +49,17 @@ impl FlowTimes {
     }
 }
 
-/// The span itself, or else the one before and the one after it.
+/// Of spans: one, the last before it, and the first after it.
 fn nearest(spans: u64, span: usize) -> u64 {
-    let before = spans & ((1 << span) - 1);
-    let (own, after) = (spans & (1 << span), spans & !(1 << span) & !before);
-    match own {
-        0 => before.checked_ilog2().map_or(0, |last| 1 << last) | after & after.wrapping_neg(),
-        _ => own,
-    }
+    let own = 1 << span;
+    let before = spans & (own - 1);
+    let after = spans & !(own | (own - 1));
+    let last = before.checked_ilog2().map_or(0, |last| 1 << last);
+    spans & own | last | after & after.wrapping_neg()
 }
 
 fn key(flow: u64, branch: u32) -> u64 {
-    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+    const MIX: u64 = 0xd6e8_feb8_6659_fd93;
     flow ^ MIX.wrapping_mul(u64::from(branch) + 1)
 }
 
@@ -85,11 +95,11 @@ mod tests {
         other.add(7, RIGHT, 255);
         other.add(8, LEFT, 255);
         times.merge(other);
-        assert_eq!(taken(&times, &[0, 20, 40, 63]), [LEFT; 4]);
-        assert_eq!(taken(&times, &[80]), [BOTH]);
-        assert_eq!(taken(&times, &[100, 200, 255]), [RIGHT; 3]);
-        assert_eq!(times.taken(8, BOTH, 0), LEFT);
-        assert_eq!(times.taken(9, BOTH, 0), 0);
+        assert_eq!(taken(&times, &[0, 20, 40]), [LEFT; 3]);
+        assert_eq!(taken(&times, &[60, 80, 100]), [BOTH; 3], "it moved between");
+        assert_eq!(taken(&times, &[104, 200, 255]), [RIGHT; 3]);
+        assert_eq!((times.taken(8, BOTH, 0), times.ever(7, BOTH)), (LEFT, BOTH));
+        assert_eq!((times.taken(9, BOTH, 0), times.ever(9, BOTH)), (0, 0));
     }
 
     #[test]
@@ -98,10 +108,10 @@ mod tests {
         let is_moved = |block: usize| (100..160).contains(&block);
         let branch = |block: usize| if is_moved(block) { RIGHT } else { LEFT };
         (0..N_BLOCKS).for_each(|block| times.add(7, branch(block), block));
-        assert_eq!(
-            taken(&times, &[0, 99, 100, 159, 160, 255]),
-            [LEFT, LEFT, RIGHT, RIGHT, LEFT, LEFT]
-        );
+        let spans = [0, 95, 99, 100, 104, 155, 159, 160, 164, 255];
+        let (left, right) = ([LEFT, LEFT, BOTH, BOTH], [RIGHT, RIGHT, BOTH, BOTH]);
+        let expected = [&left[..], &right, &left[..2]].concat();
+        assert_eq!(taken(&times, &spans), expected);
         times.add(7, LEFT, 130);
         assert_eq!(taken(&times, &[130]), [BOTH]);
     }

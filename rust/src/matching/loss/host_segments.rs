@@ -222,7 +222,7 @@ mod tests {
 
     fn allocated(noted: &mut Noted) -> Allocated {
         let n_pairs = vec![[1; 2]; noted.plan.links.len()];
-        noted.losses.ask_hosts(&Topology::new(&noted.plan));
+        noted.losses.learn(&noted.plan);
         allocate(&noted.plan, &noted.losses, &n_pairs)
     }
 

@@ -17,6 +17,7 @@ use crate::matching::late::{Leftover, WaitingTimes};
 use crate::matching::loss::arrivals::Arrivals;
 use crate::matching::loss::flow_times::FlowTimes;
 use crate::matching::loss::host_segments::HostSegments;
+use crate::matching::loss::lost_packets::ToldBy;
 use crate::matching::loss::missed::Misses;
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
 use crate::matching::loss::unmirrored::unmirrored_at;
@@ -28,6 +29,10 @@ use std::collections::{HashMap, HashSet};
 
 /// Where packets of an address pair ended before their path did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each may be so without the others"
+)]
 pub(crate) struct End {
     pub(crate) way: DirectedPair,
     /// Nothing but where others of their addresses go says that they went in this direction.
@@ -41,6 +46,9 @@ pub(crate) struct End {
     pub(crate) direction: Direction,
     /// They had entered the whole path at its beginning.
     pub(crate) had_entered: bool,
+    /// They were cut or joined since: they entered in packets of other bytes, and those that arrive so count by their
+    /// bytes alone.
+    pub(crate) was_cut: bool,
     /// Of streams that may be cut and joined, it is not told which bytes they carry.
     pub(crate) is_untold: bool,
     /// The point at which all that led on from there ends, if its mirror was losing frames when they
@@ -88,6 +96,7 @@ impl End {
             point: last.point,
             direction,
             had_entered,
+            was_cut: had_entered && was_cut(topology, left),
             is_untold: last.range.has_bytes() && last.range.length().is_none(),
             unmirrored: unmirrored_at(plan, topology, last, direction),
             branch: left.branch,
@@ -106,6 +115,13 @@ fn whole_left(topology: &Topology, left: &Leftover) -> Option<LinkCrossing> {
     let has_entered = left.entered_in_another || left.first.point == up;
     let is_left = has_entered && left.last.point != down && is_on_way;
     is_left.then(|| topology.between(up, down)).flatten()
+}
+
+/// Whether a packet entered the whole path in packets of other bytes.
+fn was_cut(topology: &Topology, left: &Leftover) -> bool {
+    let entry = topology.along(left.direction).whole.map(|(up, _)| up);
+    let is_seen = Some(left.first.point) == entry;
+    left.entered_in_another && !is_seen && left.told_by == ToldBy::Packet
 }
 
 /// Whether the points that a packet passed unseen, and those that it would have come to, were capturing
@@ -139,6 +155,9 @@ pub(crate) struct Losses {
     /// Known when all is noted.
     #[serde(skip)]
     hosts: HostSegments,
+    /// Segments to points that miss much: what flows took of them does not show when.
+    #[serde(skip)]
+    hidden: u128,
 }
 
 impl Losses {
@@ -213,7 +232,12 @@ impl Losses {
         let mut found = of_pair;
         for point in topology.points() {
             let branches = onward_bits(topology, end.direction, point);
-            let taken = self.flow_times.taken(flow, of_pair & branches, end.block);
+            let of_pair = of_pair & branches;
+            let taken = if branches & self.hidden == 0 {
+                self.flow_times.taken(flow, of_pair, end.block)
+            } else {
+                self.flow_times.ever(flow, of_pair)
+            };
             if taken != 0 {
                 found &= !branches | taken;
             }
@@ -233,9 +257,25 @@ impl Losses {
         }
     }
 
-    /// Asks what hosts say of address pairs of which nothing crossed a segment behind the point that saw them.
-    pub(crate) fn ask_hosts(&mut self, topology: &Topology) {
-        self.hosts = HostSegments::of(topology, self);
+    /// Learns what all together say: what hosts say of address pairs of which nothing crossed a segment behind the
+    /// point that saw them, and which points miss much.
+    pub(crate) fn learn(&mut self, plan: &Plan) {
+        const MUCH: f64 = 0.2;
+        let topology = Topology::new(plan);
+        self.hosts = HostSegments::of(&topology, self);
+        if !topology.forks() {
+            return;
+        }
+        let points = self.misses.count(plan, &self.crossed, &self.hosts);
+        let links = 0..plan.links.len();
+        let crossings = links.flat_map(|link| [0, 1].map(|side| LinkCrossing { link, side }));
+        let misses_much = |one: &LinkCrossing| {
+            let down = topology.ends(*one).map(|(_, down)| usize::from(down));
+            let missed = down.and_then(|down| points.get(down)?.get(one.side));
+            missed.is_some_and(|missed| missed.share() > MUCH)
+        };
+        let hidden = crossings.filter(misses_much);
+        self.hidden = hidden.fold(0, |all, one| all | one.bit());
     }
 
     /// Whether nothing but what is sent to their receiver says that they were to go on.

@@ -15,7 +15,7 @@ use crate::matching::partition::{PartitionResult, gap_ns};
 use crate::matching::pipeline::Options;
 use crate::matching::pipeline::slice::SliceResult;
 use crate::matching::resolve::Resolver;
-use crate::plan::{Plan, Topology};
+use crate::plan::Plan;
 use std::sync::Arc;
 
 /// What a run counted.
@@ -85,7 +85,7 @@ impl Matched {
 
 /// Says on which segments packets were lost.
 fn book_losses(plan: &Plan, options: &Options<'_>, all: &mut PartitionResult) -> Result<()> {
-    all.losses.ask_hosts(&Topology::new(plan));
+    all.losses.learn(plan);
     let n_pairs = all.totals.n_pairs();
     let allocated = allocate(plan, &all.losses, &n_pairs);
     let (files, booked) = (&mut all.totals.crossings, (n_pairs.as_slice(), &allocated));

@@ -70,6 +70,7 @@ fn ends_come_back_from_their_file() {
             !number.is_multiple_of(3),
         ),
         had_entered: number.is_multiple_of(5),
+        was_cut: number.is_multiple_of(10),
         is_untold: number.is_multiple_of(7),
         unmirrored: (number.is_multiple_of(4)).then_some(0),
         branch: (number.is_multiple_of(3)).then(|| u16::try_from(number).unwrap()),

@@ -118,6 +118,7 @@ fn what_entered_in_another_packet_has_the_time_of_its_entry() {
             point: 2,
             direction: Direction::Forward,
             had_entered: true,
+            was_cut: false,
             is_untold: false,
             unmirrored: None,
             branch: None,
