@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pcaplat
+from tests.recovery.networks.spines import SPINES, spines
 from tests.support.networks import START_NS, Edge, Edges, Packet, Way, datagram, walk
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 N, GAP_NS = 5_000, 300_000
 RECEIVERS = ("r1", "r2", "r3")
-SPINES = ("s1", "s2")
 
 
 @pytest.mark.parametrize("lost", [0.01, 0.05])
@@ -52,18 +52,8 @@ def test_the_whole_path_to_a_receiver_loses_what_was_lost_before_the_fork(
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("by", ["flow", "packet"])
 def test_the_intervals_of_branches_hold_what_each_lost(by: str, seed: int, tmp_path: Path) -> None:
-    """One loses packets before it captures them, and the other none; flows are of one packet."""
-    chance = np.random.default_rng(seed)
-    packets = []
-    for at in range(N):
-        ports = (4_000 + at, 53) if by == "flow" else (4_000, 9_000)
-        way = ("leaf", SPINES[chance.integers(2)], "spine")
-        frame = datagram(("10.0.0.1", "10.0.0.2"), ports, at % 65_535 + 1, chance.bytes(60))
-        packets.append(Packet(START_NS + at * GAP_NS, (way,), frame))
-    bad: Edge = ("leaf", "s1")
-    takes_ns: dict[Edge, int] = {("leaf", name): 9_000 for name in SPINES}
-    takes_ns |= {(name, "spine"): 7_000 for name in SPINES}
-    network = walk(packets, Edges(takes_ns, lost={bad: 0.03}), seed)
+    """One loses packets before it captures them, and the other none."""
+    network = spines(N, seed, {("leaf", "s1"): 0.03}, by=by)
     with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
         rows = {(row["near"], row["far"]): row for row in result.document["segments"]}
         codes = {one["code"] for one in result.document["warnings"]}

@@ -211,6 +211,7 @@ def _loss(document: Row, ways: Sequence[LatencyLine]) -> str:
     is_known = all(row["code"] != SHORT for row in document["warnings"])
     none = "none" if is_known else "not known (the captures are shorter than the waiting time)"
     told = f"Lost packets: {', '.join(texts) or f'{end_to_end}{parts}' or none}"
+    told += _lost_bytes(document, ways)
     if unjudged := _n_unjudged(document):
         told += (
             f" while all points captured; {format_count(unjudged)} frames outside that time are "
@@ -219,6 +220,25 @@ def _loss(document: Row, ways: Sequence[LatencyLine]) -> str:
     elif texts and any(row["code"] == PARTIAL for row in document["warnings"]):
         told += ", while all points captured"
     return told
+
+
+def _lost_bytes(document: Row, ways: Sequence[LatencyLine]) -> str:
+    """Where TCP is cut or joined, packets that stayed whole may be few: bytes count all of it."""
+    names = ("near", "far", "direction")
+    cut = {
+        tuple(row[name] for name in names)
+        for row in document["segments"]
+        if row["class"] != WHOLE and row["lost_bytes"]
+    }
+    rows = [(line.arrow, line.row) for line in ways]
+    texts = [
+        f"{arrow} {format_frac(row['lost_bytes'] / (row['lost_bytes'] + row['matched_bytes']))} "
+        f"({format_count(row['lost_bytes'])} of "
+        f"{format_count(row['lost_bytes'] + row['matched_bytes'])})"
+        for arrow, row in rows
+        if tuple(row[name] for name in names) in cut
+    ]
+    return f"; lost TCP bytes: {', '.join(texts)}" if texts else ""
 
 
 def _lost_in_part(document: Row) -> str:

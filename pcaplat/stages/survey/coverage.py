@@ -30,6 +30,9 @@ HARDLY_EVER = 0.05
 
 COPIED_FRAC = 0.01
 
+ENOUGH_OF_PAUSE = 32
+"""So many packets in a row a mirror does not drop by chance, one by one."""
+
 ENOUGH_DOUBLES = 3
 """Fewer frames that come twice may be anything."""
 
@@ -44,6 +47,7 @@ def check_coverage(findings: Findings, seen: Sequence[Observations]) -> list[Dia
     found: list[Diagnostic] = []
     for component in findings.components:
         found += [*_one_way(findings, component, seen), *_short(findings, component, seen)]
+        found += _paused(findings, component, seen)
         found += _copied(findings, component, seen)
     return found
 
@@ -132,6 +136,55 @@ def _short(
                 yield diagnose("partial-capture", findings.name(point), text)
 
 
+def _paused(
+    findings: Findings, component: Sequence[int], seen: Sequence[Observations]
+) -> Iterator[Diagnostic]:
+    """Ends of the path that hold nothing for a while of what they sent on, or of anything else.
+
+    Between two points packets show it that were seen before and after. At an end they look lost.
+    """
+    for point in component:
+        neighbours = _neighbours(findings, point)
+        if len(neighbours) != 1:
+            continue
+        (other,) = neighbours
+        pause = max(_pauses(findings, (point, other), seen), default=None)
+        if pause is not None:
+            length_ns, n = pause
+            text = (
+                f"holds no frame for {format_ns(length_ns)}, in which {findings.name(other)} "
+                f"captured at least {format_count(n)} packets that came from it"
+            )
+            yield diagnose("capture-paused", findings.name(point), text)
+
+
+def _pauses(
+    findings: Findings, ends: tuple[int, int], seen: Sequence[Observations]
+) -> Iterator[tuple[int, int]]:
+    """Give how long a point held nothing that another had from it, and how many packets."""
+    point, other = ends
+    place = findings.along.index
+    there, own_ns = seen[other], _aligned_ns(findings, point, seen[point])
+    is_forward = np.array(
+        [findings.toward_is_forward.get(pair) for pair in there.pairs.tolist()], np.object_
+    )
+    goes_on = is_forward[there.of_pair] == (there.is_toward == (place(point) < place(other)))
+    came = there.at(there.is_directed & goes_on & np.isin(_way(there), _way(seen[point])))
+    at_ns = np.sort(_aligned_ns(findings, other, came))
+    begin_ns, end_ns = (np.sort(own_ns)[rows] for rows in (slice(-1), slice(1, None)))
+    n = np.searchsorted(at_ns, end_ns) - np.searchsorted(at_ns, begin_ns, side="right")
+    # of a mirror that samples, all gaps are long
+    usual = max(len(at_ns) / max(len(n), 1), 1)
+    for row in np.flatnonzero(n >= ENOUGH_OF_PAUSE * usual):
+        yield int(end_ns[row] - begin_ns[row]), int(n[row])
+
+
+def _aligned_ns(findings: Findings, point: int, one: Observations) -> Ints:
+    """When packets were seen, by the path's clock."""
+    aligned: Ints = one.t_ns - findings.centres[0][point].at(one.t_ns)
+    return aligned
+
+
 def _n_between(
     findings: Findings,
     other: int,
@@ -145,8 +198,7 @@ def _n_between(
     common with its own, as in another tenant's network.
     """
     point, apart = missing
-    t_ns = seen[other].t_ns
-    aligned_ns = t_ns - findings.centres[0][other].at(t_ns)
+    aligned_ns = _aligned_ns(findings, other, seen[other])
     is_in = (aligned_ns > span_ns[0]) & (aligned_ns < span_ns[1])
     is_in &= seen[other].are_of(seen[point].pairs)
     is_in &= ~np.isin(seen[other].key, apart)

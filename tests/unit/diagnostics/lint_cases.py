@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.recovery.networks.multicast import discovery, group_alone
+from tests.recovery.networks.spines import spines
 from tests.recovery.simulate_twins import Twins, save
 from tests.recovery.simulate_twins import capture as capture_twins
 from tests.recovery.simulator.effects import (
@@ -104,6 +105,10 @@ CASES = {
     ),
     "partial-capture": Case(
         CLEAN.having(far=far(sees=lambda at, _: at < MIDDLE_FRAME)),
+        CLEAN.having(far=far(sees=lambda at, _: at % 3 > 0)),
+    ),
+    "capture-paused": Case(
+        CLEAN.having(far=far(sees=lambda at, _: not 0.3 < at / (2 * MIDDLE_FRAME) < 0.6)),
         CLEAN.having(far=far(sees=lambda at, _: at % 3 > 0)),
     ),
     "mirror-duplicates": Case(
@@ -316,6 +321,11 @@ CASES = {
     "identical-packets": Case(
         Written(partial(twins, burst_ns=60_000), {"same_clock": ["all"]}),
         Written(partial(twins, spacing_ns=100_000), {"same_clock": ["all"]}),
+        by="merge",
+    ),
+    "branch-unknown": Case(
+        Written(lambda folder: spines(900, 1, {("leaf", "s1"): 0.03}).save(folder)),
+        Written(lambda folder: spines(900, 1, {("s1", "spine"): 0.03}).save(folder)),
         by="merge",
     ),
     "losses-hidden": Case(
