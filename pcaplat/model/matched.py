@@ -91,6 +91,8 @@ class UndecidedCounts:
         most_n: Pairs in it.
         least_ns: The least that one of them took.
         most_ns: The most.
+        maybe_lost_bytes: Bytes of TCP that may be lost, and are not counted as lost: nothing shows
+            which of several transmissions they are of.
     """
 
     n: int
@@ -102,6 +104,7 @@ class UndecidedCounts:
     most_n: int
     least_ns: int
     most_ns: int
+    maybe_lost_bytes: int
 
 
 @dataclass(frozen=True)

@@ -167,6 +167,7 @@ class Segments:
             kind,
             counts.matched_bytes,
             counts.lost_bytes,
+            counts.undecided.maybe_lost_bytes,
             lost_spread=counts.lost_spread,
             n_lost_divided=counts.n_lost_divided,
             loss_threshold_ns=counts.loss_threshold_ns,

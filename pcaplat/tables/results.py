@@ -205,6 +205,7 @@ SEGMENTS = TableSchema(
         _duration("clock_half_width_ns", "how far the clocks may shift all of these together"),
         ColumnSchema("matched_bytes", "Int64", "TCP payload, and IP payload of possible fragments, captured at both ends; the same for every class", "bytes"),
         ColumnSchema("lost_bytes", "Int64", "the same for bytes captured before the segment and at no later point", "bytes"),
+        ColumnSchema("maybe_lost_bytes", "Int64", "bytes that may be lost in addition, because nothing shows which transmission of them arrived; null in results of earlier versions", "bytes", is_nullable=True),
         *(
             ColumnSchema(f"{name}_frac", "Float64", meaning, "0 to 1", is_nullable=True)
             for name, meaning in (
@@ -366,6 +367,19 @@ def loss_ratio(row: Mapping[str, Any]) -> float | None:
     """Share of them that was lost; None if there are none."""
     n = n_judged(row)
     return row["n_lost"] / n if n else None
+
+
+def lost_bytes_fracs(row: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Share of the TCP bytes that was lost, and what it is at most; None if there are none.
+
+    Example:
+        >>> lost_bytes_fracs({"matched_bytes": 80, "lost_bytes": 10, "maybe_lost_bytes": 10})
+        (0.1111111111111111, 0.2)
+    """
+    matched, lost = row["matched_bytes"], row["lost_bytes"]
+    # results of earlier versions have no such
+    most = lost + (row.get("maybe_lost_bytes") or 0)
+    return (lost / (matched + lost), most / (matched + most)) if matched + lost else None
 
 
 def holding(interval: tuple[float, float], frac: float) -> tuple[float, float]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import pcaplat
 from tests.support.frames import UDP, ip, udp, write_pcap
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.support.networks import tcp
 
 START_NS, GAP_NS, AGAIN_NS = 1_760_000_000_000_000_000, 500_000, 1_500_000
 N, LINK_NS, LOST_SHARE, MISSED_SHARE = 3_000, 20_000, 0.03, 0.1
@@ -84,3 +82,42 @@ def test_another_segment_that_takes_as_long_as_sending_again_changes_nothing(
                 points[2].append((passed_ns + chance.randrange(14_000_000), number, frame))
             t_ns += 200_000_000 + chance.randrange(1_000_000)
     assert_right([sorted(point) for point in points], tmp_path)
+
+
+@pytest.mark.parametrize("again_ns", [300_000, 1_500_000])
+@pytest.mark.parametrize("seed", range(2))
+def test_bytes_of_cut_segments_that_are_sent_again_at_once_are_lost_or_may_be(
+    seed: int, again_ns: int, tmp_path: Path
+) -> None:
+    """The sender's capture holds segments of 40 frames, of which one may be lost and sent again."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    ends, ports, size = ("10.1.0.1", "10.2.0.1"), (5_000, 80), 1_000
+    sender: list[tuple[int, bytes]] = []
+    receiver: list[tuple[int, bytes]] = []
+    n_lost, n_waited, seq = 0, 0, 1
+    for burst in range(200):
+        t_ns, left = START_NS + burst * 4_000_000, list(range(40))
+        contents = [chance.randbytes(size) for _ in left]
+        while left:
+            first, n = left[0], len(left) if len(left) == 1 + left[-1] - left[0] else 1
+            data = b"".join(contents[first : first + n])
+            sender.append((t_ns, tcp(ends, ports, seq + first * size, 1, data)))
+            arrived = [at for at in left[:n] if chance.random() >= LOST_SHARE]
+            for at in arrived:
+                at_ns = t_ns + 200_000 + 3_000 * (at - first) + int(chance.expovariate(1 / 9_000))
+                frame = tcp(ends, ports, seq + at * size, 1, contents[at])
+                receiver.append((at_ns, frame))
+            n_lost += n - len(arrived)
+            n_waited += (n - len(arrived)) * (burst < 198)
+            left = [at for at in left if at not in arrived]
+            t_ns += again_ns
+        seq += 40 * size
+    files = [str(tmp_path / name) for name in ("sender.pcap", "receiver.pcap")]
+    for file, frames in zip(files, (sender, receiver), strict=True):
+        write_pcap(Path(file), sorted(frames))
+    with pcaplat.merge(files, same_clock=["all"], keep_rows=False) as result:
+        row = next(row for row in result.document["segments"] if row["matched_bytes"])
+    lost = row["lost_bytes"]
+    most = lost + row["maybe_lost_bytes"] + size * (row["n_maybe_lost"] or 0)
+    assert lost <= n_lost * size
+    assert n_waited * size <= most <= 1.1 * n_lost * size

@@ -119,6 +119,7 @@ class Segment:
     kind: str = "packet"
     matched_bytes: int = 0
     lost_bytes: int = 0
+    maybe_lost_bytes: int = 0
     blocks: Blocks | None = None
     variation: Distribution | None = None
     lost_spread: float = 1.0

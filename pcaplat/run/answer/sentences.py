@@ -10,6 +10,7 @@ from pcaplat.run.answer.view import (
     WHOLE,
     LatencyLine,
     LatencyView,
+    format_lost_bytes,
     two_way,
 )
 from pcaplat.tables.columns import Row
@@ -228,15 +229,13 @@ def _lost_bytes(document: Row, ways: Sequence[LatencyLine]) -> str:
     cut = {
         tuple(row[name] for name in names)
         for row in document["segments"]
-        if row["class"] != WHOLE and row["lost_bytes"]
+        if row["class"] != WHOLE and row["lost_bytes"] + (row.get("maybe_lost_bytes") or 0)
     }
-    rows = [(line.arrow, line.row) for line in ways]
     texts = [
-        f"{arrow} {format_frac(row['lost_bytes'] / (row['lost_bytes'] + row['matched_bytes']))} "
-        f"({format_count(row['lost_bytes'])} of "
-        f"{format_count(row['lost_bytes'] + row['matched_bytes'])})"
-        for arrow, row in rows
-        if tuple(row[name] for name in names) in cut
+        f"{line.arrow} {format_lost_bytes(line.row)} ({format_count(line.row['lost_bytes'])} of "
+        f"{format_count(line.row['lost_bytes'] + line.row['matched_bytes'])})"
+        for line in ways
+        if tuple(line.row[name] for name in names) in cut
     ]
     return f"; lost TCP bytes: {', '.join(texts)}" if texts else ""
 

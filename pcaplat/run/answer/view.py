@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pcaplat.records import dataclass
 from pcaplat.tables.columns import Row
-from pcaplat.units import Scale
+from pcaplat.tables.results import lost_bytes_fracs
+from pcaplat.units import Scale, format_frac
 
 ARROWS = {"forward": "→", "reverse": "←"}
 UNKNOWN = "–"
@@ -22,6 +23,15 @@ HALF = "half"
 PAIRED = ("p50", "p90", "p99", "mean")
 """What there is of both ways together."""
 FIGURES = ("min", "p50", "p90", "p99", "p999", "max", "mean")
+
+
+def format_lost_bytes(row: Row) -> str:
+    """Write the share of TCP bytes that was lost, and what it may be."""
+    fracs = lost_bytes_fracs(row)
+    if fracs is None:
+        return UNKNOWN
+    least, most = map(format_frac, fracs)
+    return least if least == most else f"{least} to {most}"
 
 
 @dataclass(frozen=True)

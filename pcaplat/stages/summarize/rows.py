@@ -154,7 +154,11 @@ def _variation(one: Segment) -> Row:
 
 
 def _bytes(one: Segment) -> Row:
-    return {"matched_bytes": one.matched_bytes, "lost_bytes": one.lost_bytes}
+    return {
+        "matched_bytes": one.matched_bytes,
+        "lost_bytes": one.lost_bytes,
+        "maybe_lost_bytes": one.maybe_lost_bytes,
+    }
 
 
 def _latencies(one: Segment) -> Row:

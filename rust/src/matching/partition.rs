@@ -236,6 +236,7 @@ impl Intake<'_> {
         let fate = Fate {
             status,
             lost,
+            untold_bytes: 0,
             has_entered: false,
         };
         self.recorder.packet(observations, direction, folded, fate);
@@ -333,6 +334,10 @@ impl Said for Recorder {
             self.tally
                 .note_early(observations, direction, &mut self.earliest);
         }
+        if let Some(last) = observations.last().filter(|_| fate.untold_bytes > 0) {
+            let (bytes, entered) = (fate.untold_bytes, fate.has_entered);
+            self.tally.count_untold(last, direction, (entered, bytes));
+        }
         let is_ambiguous = fate.status == Status::Ambiguous;
         self.trips.note(observations, direction, is_ambiguous);
         let is_open = match self.tally.tree_ends(observations, direction) {
@@ -388,6 +393,7 @@ impl Recorder {
         let lost = Fate {
             status: status(&before),
             lost: before.last().map(Lost::whole),
+            untold_bytes: 0,
             ..fate
         };
         self.packet(&before, direction, folded, lost);

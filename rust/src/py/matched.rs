@@ -31,7 +31,8 @@ records! {
     }
     LateTally as "matched"."LateCounts" { n, sum_ns, n_too_late }
     UndecidedTally as "matched"."UndecidedCounts" {
-        n, n_maybe_lost, n_maybe_late, least_sum_ns, least_n, most_sum_ns, most_n, least_ns, most_ns
+        n, n_maybe_lost, n_maybe_late, least_sum_ns, least_n, most_sum_ns, most_n, least_ns, most_ns,
+        maybe_lost_bytes
     }
     LatePairs as "matched"."LatePairs" { n, n_false }
     Missed as "matched"."MissedCounts" { n_seen, n_missed, n_maybe_missed }

@@ -40,7 +40,7 @@ NOTHING = LinkCounts(
     lost_bytes=0,
     ends=[NO_ENDS, NO_ENDS],
     late=LateCounts(0, 0, 0),
-    undecided=UndecidedCounts(0, 0, 0, 0, 0, 0, 0, 0, 0),
+    undecided=UndecidedCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
     took_sum_ns=0,
     loss_threshold_ns=0,
     spills=[],
@@ -106,7 +106,7 @@ def test_a_direction_in_which_all_is_undecided_is_a_segment_without_latencies() 
 def test_a_pair_in_doubt_is_in_the_bound_that_it_makes_wider() -> None:
     """Two packets took 30 ns together: with one of 0 ns 30 of three, with one of 75 ns 105."""
     findings = findings_of([0, 0])
-    undecided = UndecidedCounts(2, 0, 0, 0, 1, 75, 1, 0, 75)
+    undecided = UndecidedCounts(2, 0, 0, 0, 1, 75, 1, 0, 75, 0)
     both = [counts(n=2, undecided=undecided), NOTHING]
     (found,) = attribute(findings, align(findings, [0, 0], []), [(0, 1)], [both], TIMES)
     less_ns, more_ns = found.undecided.mean_ns

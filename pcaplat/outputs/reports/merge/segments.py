@@ -4,7 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from pcaplat.outputs.report import KEPT, Field, Grid, Paragraph, Section, optional
 from pcaplat.outputs.reports.merge.figures import INTERVAL, NO_INTERVAL, every_figure, figure_fields
-from pcaplat.run.answer.view import BOTH_WAYS, HALF, LEAST_N, UNKNOWN, LatencyLine, LatencyView
+from pcaplat.run.answer.view import (
+    BOTH_WAYS,
+    HALF,
+    LEAST_N,
+    UNKNOWN,
+    LatencyLine,
+    LatencyView,
+    format_lost_bytes,
+)
 from pcaplat.tables.columns import Row
 from pcaplat.tables.results import loss_ratio
 from pcaplat.units import Scale, format_count, format_frac
@@ -76,12 +84,7 @@ def _lost_bytes(lines: Sequence[LatencyLine]) -> list[str]:
     ways = [line.row for line in lines if line.way != BOTH_WAYS]
     if all(row["class"] == "packet" for row in ways):
         return [UNKNOWN] * len(lines)
-    return [_lost_frac(line.row) if line.way != BOTH_WAYS else "" for line in lines]
-
-
-def _lost_frac(row: Row) -> str:
-    total = row["matched_bytes"] + row["lost_bytes"]
-    return format_frac(row["lost_bytes"] / total if total else None)
+    return [format_lost_bytes(line.row) if line.way != BOTH_WAYS else "" for line in lines]
 
 
 def _clock(line: LatencyLine, scale: Scale) -> str:

@@ -394,6 +394,28 @@ impl Tally {
         direction: Direction,
         has_entered: bool,
     ) {
+        self.each_onward(last, direction, has_entered, |one| one.n_maybe_lost += 1);
+    }
+
+    /// Counts bytes that may be lost behind a point, and are not counted as lost.
+    pub(crate) fn count_untold(
+        &mut self,
+        last: &Observation,
+        direction: Direction,
+        (has_entered, bytes): (bool, u64),
+    ) {
+        self.each_onward(last, direction, has_entered, |one| {
+            one.maybe_lost_bytes += bytes;
+        });
+    }
+
+    fn each_onward(
+        &mut self,
+        last: &Observation,
+        direction: Direction,
+        has_entered: bool,
+        count: impl Fn(&mut UndecidedTally),
+    ) {
         let along = self.topology.along(direction);
         let onward = along.onward(last.point).map(|down| (last.point, down));
         let whole = along
@@ -403,7 +425,7 @@ impl Tally {
             if let Some(LinkCrossing { link, side }) = self.topology.between(up, down)
                 && let Some(tally) = at(&mut self.totals.links, link, side)
             {
-                tally.undecided.n_maybe_lost += 1;
+                count(&mut tally.undecided);
             }
         }
     }

@@ -11,6 +11,8 @@ pub struct UndecidedTally {
     /// Packets that may be lost, and are not counted as lost: they, or what seems to continue them, may
     /// be copies.
     pub n_maybe_lost: u64,
+    /// Bytes of TCP that may be lost, and are not counted as lost: they may stand in one of several pairs.
+    pub maybe_lost_bytes: u64,
     /// Packets that are counted as lost, and may be late.
     pub n_maybe_late: u64,
     /// The least that they took all together, but for slow ones that may be no pairs.
@@ -36,6 +38,7 @@ impl UndecidedTally {
             n: 1,
             n_maybe_lost: u64::from(!is_lost),
             n_maybe_late: u64::from(is_lost),
+            maybe_lost_bytes: 0,
             least_sum_ns: sum_ns(!is_slow),
             least_n: u64::from(!is_slow),
             most_sum_ns: sum_ns(is_slow),
@@ -49,12 +52,14 @@ impl UndecidedTally {
     pub(crate) fn merge(&mut self, other: Self) {
         let n_maybe_lost = self.n_maybe_lost + other.n_maybe_lost;
         let n_maybe_late = self.n_maybe_late + other.n_maybe_late;
+        let maybe_lost_bytes = self.maybe_lost_bytes + other.maybe_lost_bytes;
         if self.n == 0 {
             *self = other;
         } else if other.n > 0 {
             self.add(other);
         }
         (self.n_maybe_lost, self.n_maybe_late) = (n_maybe_lost, n_maybe_late);
+        self.maybe_lost_bytes = maybe_lost_bytes;
     }
 
     fn add(&mut self, other: Self) {

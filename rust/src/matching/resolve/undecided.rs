@@ -125,6 +125,7 @@ fn bounds(group: &[Instant], is_exact: bool) -> UndecidedTally {
         n: n as u64,
         n_maybe_lost: 0,
         n_maybe_late: 0,
+        maybe_lost_bytes: 0,
         least_sum_ns: if is_exact {
             least_sum_ns.max(0)
         } else {
@@ -197,6 +198,7 @@ impl LeftEnds {
             n: 1,
             n_maybe_lost: 1,
             n_maybe_late: 0,
+            maybe_lost_bytes: 0,
             least_sum_ns: i128::from(least_ns),
             least_n: 1,
             most_sum_ns: i128::from(most_ns),

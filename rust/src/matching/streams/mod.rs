@@ -79,6 +79,8 @@ pub(crate) struct Fate {
     pub(crate) status: Status,
     /// `None`: that cannot be told.
     pub(crate) lost: Option<Lost>,
+    /// Bytes that may be lost, of which that cannot be told.
+    pub(crate) untold_bytes: u64,
     /// It, or some of its bytes, entered the whole path at its beginning.
     pub(crate) has_entered: bool,
 }

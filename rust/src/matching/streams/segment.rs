@@ -180,6 +180,13 @@ impl StreamSegment {
         })
     }
 
+    /// Bytes that were not found after its last observation, or stand in one of several pairs.
+    pub(crate) fn untold_bytes(&self) -> u64 {
+        let is_untold = self.found.is_doubtful && self.ending == Ending::Known;
+        let n_bytes = || self.found.after.n_missing(self.bytes);
+        if is_untold { n_bytes() } else { 0 }
+    }
+
     /// Cuts it in two after the observation of this index.
     pub(crate) fn split_after(&mut self, index: usize) -> Option<Self> {
         let rest = self

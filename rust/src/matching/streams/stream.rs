@@ -96,6 +96,7 @@ impl Stream {
             let fate = Fate {
                 status: piece.status(),
                 lost: piece.lost(),
+                untold_bytes: piece.untold_bytes(),
                 has_entered: piece.found.has_entered,
             };
             if piece.found.is_doubtful {
