@@ -100,12 +100,12 @@ def test_bytes_of_cut_segments_that_are_sent_again_at_once_are_lost_or_may_be(
         contents = [chance.randbytes(size) for _ in left]
         while left:
             first, n = left[0], len(left) if len(left) == 1 + left[-1] - left[0] else 1
-            data = b"".join(contents[first : first + n])
-            sender.append((t_ns, tcp(ends, ports, seq + first * size, 1, data)))
+            data, n_sent = b"".join(contents[first : first + n]), len(sender) + 1
+            sender.append((t_ns, tcp(ends, ports, seq + first * size, n_sent, data)))
             arrived = [at for at in left[:n] if chance.random() >= LOST_SHARE]
             for at in arrived:
                 at_ns = t_ns + 200_000 + 3_000 * (at - first) + int(chance.expovariate(1 / 9_000))
-                frame = tcp(ends, ports, seq + at * size, 1, contents[at])
+                frame = tcp(ends, ports, seq + at * size, n_sent, contents[at])
                 receiver.append((at_ns, frame))
             n_lost += n - len(arrived)
             n_waited += (n - len(arrived)) * (burst < 198)
