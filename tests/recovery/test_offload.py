@@ -193,3 +193,18 @@ def test_what_a_point_missed_is_found_behind_it(tmp_path: Path) -> None:
         assert (row["n_lost"], row["lost_bytes"]) == (0, 0)
     status = result.packets.filter(pl.col("protocol") == 6).select("status").collect()
     assert set(status["status"]) == {"matched", "coalesced"}
+
+
+def test_the_whole_path_loses_packets_that_entered_whole_and_bytes_of_all(tmp_path: Path) -> None:
+    """What was cut behind the sender and lost later is no packet among those left whole."""
+    _, result = merged(Bulk((SENT, WIRE, WIRE, WIRE), lost_share=0.03, n_bursts=300), tmp_path)
+    rows = {
+        (row["near"], row["far"]): row
+        for row in result.document["segments"]
+        if row["direction"] == "forward" and row["class"] == "packet"
+    }
+    first, whole = rows["p0", "p1"], rows["p0", "p3"]
+    assert whole["n"] + whole["n_lost"] == first["n"] + first["n_lost"]
+    steps = [rows[ends] for ends in (("p0", "p1"), ("p1", "p2"), ("p2", "p3"))]
+    assert whole["lost_bytes"] == pytest.approx(sum(one["lost_bytes"] for one in steps), rel=0.02)
+    assert sum(one["n_lost"] for one in steps) > 5 * whole["n_lost"]
