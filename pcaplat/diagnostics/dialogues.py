@@ -13,6 +13,7 @@ from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.arrays import Bools, Ints
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.files.captures import Capture, stem
+from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.units import format_count, format_ns
 
@@ -160,3 +161,28 @@ def check_unseen(captures: Sequence[Capture], columns: Mapping[str, Ints]) -> li
             point = capture.point or stem(capture.name)
             diagnostics.append(diagnose("acked-not-captured", point, text, file=capture.name))
     return diagnostics
+
+
+def without_branches(
+    diagnostics: Sequence[Diagnostic], names: Sequence[str], edges: Sequence[Pair]
+) -> list[Diagnostic]:
+    """Leave out what branches of a fork lack: their captures did not drop what took another one.
+
+    Args:
+        diagnostics: Also those of `check_unseen`.
+        names: Of all points.
+        edges: Which of them are neighbours.
+    """
+    branches = {name for at, name in enumerate(names) if _is_branch(at, edges)}
+    return [
+        one for one in diagnostics if one.code != "acked-not-captured" or one.point not in branches
+    ]
+
+
+def _is_branch(point: int, edges: Sequence[Pair]) -> bool:
+    """Tell whether a way leads around a point, from one before it to one behind it."""
+    others = [ends for ends in edges if point not in ends]
+    reached = {near for near, far in edges if far == point}
+    while more := {far for near, far in others if near in reached} - reached:
+        reached |= more
+    return any(far in reached for near, far in edges if near == point)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 
 from pcaplat.diagnostics.catalogue import BY_CODE, SEVERITIES, diagnose
+from pcaplat.diagnostics.dialogues import without_branches
 from pcaplat.diagnostics.files import check_common_time, refuse_damage
 from pcaplat.errors import EvidenceError
 from pcaplat.model.diagnostic import Diagnostic
@@ -56,24 +57,28 @@ def lint(options: LintOptions) -> LintDocument:
             scan = Scan.of(job)
         if options.strict:
             refuse_damage(scan.job.captures, scan.facts)
-        warnings = [*scan.warnings, *_of_path(scan), *scan.notes]
+        warnings = [*_with_path(scan), *scan.notes]
     return LintDocument(schema=SCHEMA, findings=findings_of(scan, warnings))
 
 
-def _of_path(scan: Scan) -> list[Diagnostic]:
-    """Say what is doubtful about path and clocks; of a point alone, whether it saw all twice."""
-    points = scan.points
+def _with_path(scan: Scan) -> list[Diagnostic]:
+    """Say what is doubtful about files, path and clocks.
+
+    Of a point alone also whether it saw all twice.
+    """
+    points, of_files = scan.points, scan.warnings
     if len(points) < 2:  # noqa: PLR2004 - one point is no path
         seen = ((scan.sample.seen_at(point), point.name) for point in points)
-        return [diagnostic for one in seen for diagnostic in check_doubles(*one)]
+        return [*of_files, *(found for one in seen for found in check_doubles(*one))]
     try:
         scan, found = scan.surveyed()
     except EvidenceError as problem:
         why = diagnose("nothing-in-common", None, str(problem), remedy="")
-        return [why, *check_common_time(points)]
+        return [*of_files, why, *check_common_time(points)]
     min_delays = sampled_min_delays(scan.sample, found, scan.domains)
     clocks = scan.align(found, min_delays)
-    return [*found.warnings, *clocks.warnings, *_negative(scan, found)]
+    of_files = without_branches(of_files, [point.name for point in points], found.edges)
+    return [*of_files, *found.warnings, *clocks.warnings, *_negative(scan, found)]
 
 
 def _negative(scan: Scan, found: Findings) -> list[Diagnostic]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from pcaplat.diagnostics.dialogues import without_branches
 from pcaplat.diagnostics.directions import check_directions
 from pcaplat.diagnostics.files import check_change, check_common_time, refuse_damage
 from pcaplat.diagnostics.identities import short_classes
@@ -112,8 +113,9 @@ def _diagnostics_of(
 ) -> list[Diagnostic]:
     """Say what is doubtful about the captures, now that they are read twice."""
     scan, job = course.scan, course.scan.job
+    names = [point.name for point in scan.points]
     return [
-        *scan.warnings,
+        *without_branches(scan.warnings, names, course.findings.edges),
         *check_change(job.captures[: len(before)], before, is_strict=job.options.strict),
         *check_triangles(course.findings, matched.decoys, job.names),
         *check_directions(matched.n_without_direction, sum(n_by_status(matched).values())),

@@ -79,7 +79,7 @@ def are_flows_apart(runs: Sequence[Observations], along: Sequence[int], ends: Pa
 
 
 @dataclass(frozen=True)
-class Seen:
+class RunCounts:
     """Packets of one direction at two points, and what points between saw of them, by run.
 
     Runs of few packets are one together.
@@ -102,7 +102,9 @@ class Seen:
         return bool((self.n_seen < self.n).any())
 
 
-def _seen_between(some: Sequence[Observations], along: Sequence[int], ends: Pair) -> Iterator[Seen]:
+def _seen_between(
+    some: Sequence[Observations], along: Sequence[int], ends: Pair
+) -> Iterator[RunCounts]:
     start, stop = map(along.index, ends)
     between = [one.key for one in some[start + 1 : stop]]
     if not between:
@@ -123,10 +125,10 @@ def _seen_between(some: Sequence[Observations], along: Sequence[int], ends: Pair
         np.minimum.at(begin_ns, run, t_ns)
         np.maximum.at(end_ns, run, t_ns)
         has_some = n_of > 0
-        yield Seen(n_of[has_some], n_seen[has_some], begin_ns[has_some], end_ns[has_some])
+        yield RunCounts(n_of[has_some], n_seen[has_some], begin_ns[has_some], end_ns[has_some])
 
 
-def _is_sample(one: Seen) -> bool:
+def _is_sample(one: RunCounts) -> bool:
     """Also of a direction of which nothing is missing, or every nth packet."""
     n, n_seen = one.n, one.n_seen
     if n_seen.sum() < ENOUGH_SEEN or not one.jumps:
@@ -140,7 +142,7 @@ def _is_sample(one: Seen) -> bool:
     return bool(dispersion <= most < n.sum() / 2)
 
 
-def _take_two_ways(one: Seen) -> bool:
+def _take_two_ways(one: RunCounts) -> bool:
     is_whole = one.n_seen >= NEARLY * one.n
     is_none = one.n_seen <= (1 - NEARLY) * one.n
     if min(is_whole.sum(), is_none.sum()) < SOME_RUNS:

@@ -334,10 +334,7 @@ impl Said for Recorder {
             self.tally
                 .note_early(observations, direction, &mut self.earliest);
         }
-        if let Some(last) = observations.last().filter(|_| fate.untold_bytes > 0) {
-            let (bytes, entered) = (fate.untold_bytes, fate.has_entered);
-            self.tally.count_untold(last, direction, (entered, bytes));
-        }
+        self.tally.count_untold(observations, direction, &fate);
         let is_ambiguous = fate.status == Status::Ambiguous;
         self.trips.note(observations, direction, is_ambiguous);
         let is_open = match self.tally.tree_ends(observations, direction) {

@@ -31,7 +31,7 @@ use crate::matching::late::Leftover;
 use crate::matching::loss::{End, Losses};
 use crate::matching::observation::Observation;
 use crate::matching::resolve::copies::Folded;
-use crate::matching::streams::{Cut, PairKind};
+use crate::matching::streams::{Cut, Fate, PairKind};
 use crate::plan::{Direction, LinkCrossing, Plan, Topology};
 use std::path::Path;
 use std::sync::Arc;
@@ -400,13 +400,15 @@ impl Tally {
     /// Counts bytes that may be lost behind a point, and are not counted as lost.
     pub(crate) fn count_untold(
         &mut self,
-        last: &Observation,
+        observations: &[Observation],
         direction: Direction,
-        (has_entered, bytes): (bool, u64),
+        fate: &Fate,
     ) {
-        self.each_onward(last, direction, has_entered, |one| {
-            one.maybe_lost_bytes += bytes;
-        });
+        if let Some(last) = observations.last().filter(|_| fate.untold_bytes > 0) {
+            self.each_onward(last, direction, fate.has_entered, |one| {
+                one.maybe_lost_bytes += fate.untold_bytes;
+            });
+        }
     }
 
     fn each_onward(

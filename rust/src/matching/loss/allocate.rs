@@ -39,6 +39,13 @@ pub(crate) struct Uncertain {
 }
 
 impl Uncertain {
+    fn note(&mut self, of: Maybe, n: u64) {
+        match of {
+            Maybe::More => self.more += n,
+            Maybe::Fewer => self.fewer += n,
+        }
+    }
+
     /// So many packets are on this link, of so many that were all lost on this one or on another: a branch that loses
     /// more than another does has more of them than its share.
     fn note_part(&mut self, n: u64, n_all: u64) {
@@ -58,14 +65,20 @@ pub(crate) enum Candidates {
 }
 
 impl Candidates {
+    /// Whether lost packets count as such on these, and not by their bytes alone.
+    pub(crate) fn count_packets(&self, end: &End) -> bool {
+        !end.was_cut || matches!(self, Self::Of(_))
+    }
+
     /// What of lost packets counts as lost on these.
-    pub(crate) fn lost_of(&self, end: &End, lost: Lost) -> Lost {
-        match self {
-            Self::Whole(..) if end.was_cut => Lost {
+    fn lost_of(&self, end: &End, lost: Lost) -> Lost {
+        if self.count_packets(end) {
+            lost
+        } else {
+            Lost {
                 bytes: lost.bytes,
                 ..Lost::default()
-            },
-            _ => lost,
+            }
         }
     }
 }
@@ -88,11 +101,7 @@ pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Al
         let ways = books.where_lost(end, crossed);
         for (crossing, of) in books.where_maybe_lost(losses, end, &ways) {
             if let Some(one) = at(&mut uncertain, crossing) {
-                let n = match of {
-                    Maybe::More => &mut one.more,
-                    Maybe::Fewer => &mut one.fewer,
-                };
-                *n += all.packets;
+                one.note(of, all.packets);
             }
         }
         let lost = gaps.past(end.unmirrored.filter(|_| !ways.is_empty()), *all);

@@ -10,7 +10,7 @@ use crate::base::error::Result;
 use crate::base::spill::Spill;
 use crate::matching::counts::segment_rows::{Ended, SegmentRowFiles, VALUES, points};
 use crate::matching::loss::Losses;
-use crate::matching::loss::allocate::{Allocation, Candidates};
+use crate::matching::loss::allocate::Allocation;
 use crate::plan::{Direction, Plan};
 use std::path::Path;
 
@@ -82,9 +82,8 @@ fn parts(
     let counted = gap.and_then(|point| past_gaps_frac.get(usize::from(point)));
     let counted = counted.copied().unwrap_or(1.0);
     let mut found = Vec::new();
-    let whole_too = |either: &Candidates| !end.was_cut || matches!(either, Candidates::Of(_));
-    for either in ways.into_iter().filter(whole_too) {
-        let (links, weights) = books.weighed(&either, end.block);
+    for either in ways.iter().filter(|either| either.count_packets(end)) {
+        let (links, weights) = books.weighed(either, end.block);
         let all: f64 = weights.iter().sum();
         for (link, weight) in links.into_iter().zip(weights) {
             let ends = link.and_then(|link| Some((link, books.topology.ends(link)?)));
