@@ -14,7 +14,7 @@ RUN = 16
 """Of so many packets of a flow, one after the other, a point that samples mostly sees some."""
 
 ENOUGH_OF_RUN = RUN // 2
-"""So many packets of a run tell how many a point sees."""
+"""So many packets of a run tell that a point sees all of it, or nothing."""
 
 ENOUGH_SEEN = 4 * ENOUGH_OF_RUN
 """So many packets that a point saw tell that they pass it."""
@@ -82,19 +82,21 @@ def are_flows_apart(runs: Sequence[Observations], along: Sequence[int], ends: Pa
 class RunCounts:
     """Packets of one direction at two points, and what points between saw of them, by run.
 
-    Runs of few packets are one together.
+    Runs of one packet are one together, the last, if there are any.
 
     Attributes:
         n: Packets of each.
         n_seen: Of these, seen between.
         begin_ns: When the first of them passed the first point.
         end_ns: The last.
+        n_single: Packets that are alone in their run.
     """
 
     n: Floats
     n_seen: Floats
     begin_ns: Ints
     end_ns: Ints
+    n_single: int
 
     @property
     def jumps(self) -> bool:
@@ -117,15 +119,17 @@ def _seen_between(
         rows = near.is_toward[here] == way
         t_ns = near.t_ns[here][rows]
         _, run, n = np.unique(near.pair[here][rows], return_inverse=True, return_counts=True)
-        few = len(n)
-        run = np.where(n[run] >= ENOUGH_OF_RUN, run, few)
+        few, n_single = len(n), int((n == 1).sum())
+        run = np.where(n[run] > 1, run, few)
         n_of = np.bincount(run, minlength=few + 1).astype(np.float64)
         n_seen = np.bincount(run, weights=is_seen[rows], minlength=few + 1).astype(np.float64)
         begin_ns, end_ns = np.full(few + 1, t_ns.max()), np.full(few + 1, t_ns.min())
         np.minimum.at(begin_ns, run, t_ns)
         np.maximum.at(end_ns, run, t_ns)
         has_some = n_of > 0
-        yield RunCounts(n_of[has_some], n_seen[has_some], begin_ns[has_some], end_ns[has_some])
+        yield RunCounts(
+            n_of[has_some], n_seen[has_some], begin_ns[has_some], end_ns[has_some], n_single
+        )
 
 
 def _is_sample(one: RunCounts) -> bool:
@@ -139,15 +143,16 @@ def _is_sample(one: RunCounts) -> bool:
     spread = 2 * len(n) + ((1 - 6 * variance) / (n * variance)).sum()
     most = len(n) - 1 + N_SIGMA * np.sqrt(spread)
     # of runs that are seen in whole or not at all it is the number of packets: to be told apart
-    return bool(dispersion <= most < n.sum() / 2)
+    return bool(dispersion <= most < (n.sum() - one.n_single) / 2)
 
 
 def _take_two_ways(one: RunCounts) -> bool:
-    is_whole = one.n_seen >= NEARLY * one.n
-    is_none = one.n_seen <= (1 - NEARLY) * one.n
+    is_enough = one.n >= ENOUGH_OF_RUN
+    is_whole = is_enough & (one.n_seen >= NEARLY * one.n)
+    is_none = is_enough & (one.n_seen <= (1 - NEARLY) * one.n)
     if min(is_whole.sum(), is_none.sum()) < SOME_RUNS:
         return False
-    if (is_whole | is_none).sum() < NEARLY * len(one.n):
+    if (is_whole | is_none).sum() < NEARLY * is_enough.sum():
         return False
     begun = np.searchsorted(np.sort(one.begin_ns[is_whole]), one.end_ns[is_none], side="right")
     ended = np.searchsorted(np.sort(one.end_ns[is_whole]), one.begin_ns[is_none], side="left")

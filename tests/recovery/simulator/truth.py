@@ -261,19 +261,23 @@ class Truth:
         return is_late
 
     def _lost(self, pieces: Numbers, way: list[int]) -> tuple[dict[str, Numbers], Numbers]:
-        """When frames were seen last that were lost, by class; and those bytes of TCP that were."""
+        """When frames were seen last that were lost, by class; and those bytes of TCP that were.
+
+        Frames that were cut or joined since they entered are lost as bytes alone.
+        """
         last = np.full(len(pieces), -1)
         for at in way:
             last = np.where(self.seen[pieces, at] >= 0, self.seen[pieces, at], last)
         frames, back, n_lost = np.unique(last, return_inverse=True, return_counts=True)
         made, frame_ns = self.outcome.journey.pieces, self.joined("time_ns")
-        start, end = self._bounds(last)
+        start, end = bounds = self._bounds(last)
+        has_entered = np.equal(bounds, self._bounds(self.seen[pieces, way[0]])).all(axis=0)
         begins = made["number"][pieces] + made["offset"][pieces]
         is_all = (n_lost == self.joined("n_pieces")[frames])[back.reshape(-1)]
         is_first, is_last = begins == start, begins + made["size"][pieces] == end
         is_tcp = self.outcome.flows["kind"][made["flow"][pieces]] < UDP
         named = {
-            "packet": is_all & is_first,
+            "packet": is_all & is_first & has_entered,
             "first-byte": ~is_all & is_first,
             "last-byte": ~is_all & is_last,
         }
