@@ -30,6 +30,12 @@ HARDLY_EVER = 0.05
 
 COPIED_FRAC = 0.01
 
+ABSENT_FRAC = 0.005
+"""An end that lacks more of what it sent on does not capture all."""
+
+TORN_PAUSE_FRAC = 0.02
+"""Where segments are cut, a pause is this share of the time at least."""
+
 ENOUGH_OF_PAUSE = 32
 """So many packets in a row a mirror does not drop by chance, one by one."""
 
@@ -47,7 +53,7 @@ def check_coverage(findings: Findings, seen: Sequence[Observations]) -> list[Dia
     found: list[Diagnostic] = []
     for component in findings.components:
         found += [*_one_way(findings, component, seen), *_short(findings, component, seen)]
-        found += _paused(findings, component, seen)
+        found += _ends(findings, component, seen)
         found += _copied(findings, component, seen)
     return found
 
@@ -136,10 +142,10 @@ def _short(
                 yield diagnose("partial-capture", findings.name(point), text)
 
 
-def _paused(
+def _ends(
     findings: Findings, component: Sequence[int], seen: Sequence[Observations]
 ) -> Iterator[Diagnostic]:
-    """Ends of the path that hold nothing for a while of what they sent on, or of anything else.
+    """Ends of the path that lack what they sent on, for a while or now and then.
 
     Between two points packets show it that were seen before and after. At an end they look lost.
     """
@@ -148,30 +154,56 @@ def _paused(
         if len(neighbours) != 1:
             continue
         (other,) = neighbours
-        pause = max(_pauses(findings, (point, other), seen), default=None)
+        came = _came_from(findings, (point, other), seen)
+        at_ns, own_ns = (
+            np.sort(_aligned_ns(findings, *one)) for one in ((other, came), (point, seen[point]))
+        )
+        is_torn = not findings.torn.isdisjoint({(point, other), (other, point)})
+        # one segment of the sender's capture is many frames behind it
+        least_ns = TORN_PAUSE_FRAC * float(np.ptp(own_ns)) if is_torn else 0.0
+        pauses = (pause for pause in _pauses(at_ns, own_ns) if pause[0] >= least_ns)
+        pause = max(pauses, default=None)
+        name, next_name = findings.name(point), findings.name(other)
         if pause is not None:
             length_ns, n = pause
             text = (
-                f"holds no frame for {format_ns(length_ns)}, in which {findings.name(other)} "
-                f"captured at least {format_count(n)} packets that came from it"
+                f"holds no frame for {format_ns(length_ns)}, in which {next_name} captured at "
+                f"least {format_count(n)} packets that came from it"
             )
-            yield diagnose("capture-paused", findings.name(point), text)
+            yield diagnose("capture-paused", name, text)
+        elif not is_torn:
+            is_absent = ~np.isin(came.key, seen[point].key)
+            n, n_absent = len(came), int(is_absent.sum())
+            if n_absent >= max(ENOUGH_PACKETS, ABSENT_FRAC * n):
+                text = (
+                    f"lacks {format_frac(n_absent / n)} of the packets that came from it "
+                    f"({format_count(n_absent)} of {format_count(n)} sampled at {next_name})"
+                )
+                yield diagnose("end-not-captured", name, text)
 
 
-def _pauses(
+def _came_from(
     findings: Findings, ends: tuple[int, int], seen: Sequence[Observations]
-) -> Iterator[tuple[int, int]]:
-    """Give how long a point held nothing that another had from it, and how many packets."""
+) -> Observations:
+    """Packets at a point that came from its neighbour, an end of the path, while that captured."""
     point, other = ends
-    place = findings.along.index
-    there, own_ns = seen[other], _aligned_ns(findings, point, seen[point])
+    there, place = seen[other], findings.along.index
     is_forward = np.array(
         [findings.toward_is_forward.get(pair) for pair in there.pairs.tolist()], np.object_
     )
     goes_on = is_forward[there.of_pair] == (there.is_toward == (place(point) < place(other)))
-    came = there.at(there.is_directed & goes_on & np.isin(_way(there), _way(seen[point])))
-    at_ns = np.sort(_aligned_ns(findings, other, came))
-    begin_ns, end_ns = (np.sort(own_ns)[rows] for rows in (slice(-1), slice(1, None)))
+    own_ns = _aligned_ns(findings, point, seen[point])
+    at_ns = _aligned_ns(findings, other, there)
+    is_covered = (at_ns > own_ns.min(initial=at_ns.max(initial=0))) & (
+        at_ns < own_ns.max(initial=0)
+    )
+    is_of_end = np.isin(_way(there), _way(seen[point]))
+    return there.at(there.is_directed & goes_on & is_covered & is_of_end)
+
+
+def _pauses(at_ns: Ints, own_ns: Ints) -> Iterator[tuple[int, int]]:
+    """Give how long a point held nothing that another had from it, and how many packets."""
+    begin_ns, end_ns = own_ns[:-1], own_ns[1:]
     n = np.searchsorted(at_ns, end_ns) - np.searchsorted(at_ns, begin_ns, side="right")
     # of a mirror that samples, all gaps are long
     usual = max(len(at_ns) / max(len(n), 1), 1)

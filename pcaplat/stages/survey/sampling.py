@@ -25,8 +25,14 @@ N_SIGMA = 4
 SOME_RUNS = 8
 """So many runs of either kind tell that flows take different ways."""
 
-NEARLY = 0.9
-"""A point that sees this share of a run sees it; chance loses or repeats the others."""
+NEARLY = 0.75
+"""A point that sees this share of a run sees it: it may drop some packets."""
+
+HARDLY = 0.1
+"""A point that sees no more of a run sees none of it."""
+
+MOST_RUNS = 0.9
+"""So many runs must be seen or not."""
 
 _OF_RUN = ("key", "flow", "is_toward", "t_ns")
 
@@ -149,10 +155,10 @@ def _is_sample(one: RunCounts) -> bool:
 def _take_two_ways(one: RunCounts) -> bool:
     is_enough = one.n >= ENOUGH_OF_RUN
     is_whole = is_enough & (one.n_seen >= NEARLY * one.n)
-    is_none = is_enough & (one.n_seen <= (1 - NEARLY) * one.n)
+    is_none = is_enough & (one.n_seen <= HARDLY * one.n)
     if min(is_whole.sum(), is_none.sum()) < SOME_RUNS:
         return False
-    if (is_whole | is_none).sum() < NEARLY * is_enough.sum():
+    if (is_whole | is_none).sum() < MOST_RUNS * is_enough.sum():
         return False
     begun = np.searchsorted(np.sort(one.begin_ns[is_whole]), one.end_ns[is_none], side="right")
     ended = np.searchsorted(np.sort(one.end_ns[is_whole]), one.begin_ns[is_none], side="left")

@@ -107,6 +107,10 @@ CASES = {
         CLEAN.having(far=far(sees=lambda at, _: at < MIDDLE_FRAME)),
         CLEAN.having(far=far(sees=lambda at, _: at % 3 > 0)),
     ),
+    "end-not-captured": Case(
+        CLEAN.having(far=far(sees=lambda at, _: at % 9 > 0)),
+        CLEAN.having(far=far(sees=lambda _, packet: packet.is_forward)),
+    ),
     "capture-paused": Case(
         CLEAN.having(far=far(sees=lambda at, _: not 0.3 < at / (2 * MIDDLE_FRAME) < 0.6)),
         CLEAN.having(far=far(sees=lambda at, _: at % 3 > 0)),
