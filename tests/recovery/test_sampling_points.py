@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import pcaplat
-from tests.support.networks import START_NS, Edges, Packet, datagram, walk
+from tests.support.networks import (
+    START_NS,
+    Edge,
+    Edges,
+    Network,
+    Packet,
+    Way,
+    both_ways,
+    datagram,
+    walk,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +32,28 @@ FLOWS = {"few flows": (4, 4), "flows of 150 packets": (40, 4), "flows of 10 pack
 """How many, and between how many hosts."""
 
 
-def segments(kind: str, seen_frac: float, folder: Path, *, of: str) -> tuple[dict, dict]:  # type: ignore[type-arg]
-    """Rows by their ends, and the row of the point in the middle."""
+LOST = 0.03
+
+
+@dataclass(frozen=True)
+class Told:
+    """Rows of segments by their ends, the row of the point in the middle, and the truth."""
+
+    rows: dict[Edge, dict[str, Any]]
+    missed_frac: float
+    n_missed: int
+    network: Network
+
+    def holds(self, edge: Edge) -> bool:
+        """Tell whether the interval of the loss ratio holds the true one."""
+        row, n_lost = self.rows[edge], sum(where == edge for where, _ in self.network.lost)
+        n_sent = sum(edge in pairwise(packet.ways[0]) for packet in self.network.packets)
+        low: float = row["lost_lo_frac"]
+        return bool(low - 1e-9 <= n_lost / n_sent <= row["lost_hi_frac"])
+
+
+def told(kind: str, seen_frac: float, folder: Path, *, of: str) -> Told:
+    """Merge requests, and half as many answers."""
     chance = np.random.default_rng(1)
     n_flows, n_hosts = FLOWS[kind]
     passes = chance.permutation(n_flows) < seen_frac * n_flows
@@ -30,32 +62,42 @@ def segments(kind: str, seen_frac: float, folder: Path, *, of: str) -> tuple[dic
     n_at_once = min(n_flows, 20)
     for at in range(N):
         flow = at * n_flows // N // n_at_once * n_at_once + int(chance.integers(n_at_once))
-        ends = (f"10.0.0.{1 + flow % n_hosts}", f"10.0.1.{1 + flow % n_hosts}")
-        frame = datagram(ends, (4_000 + flow, 9_000), at % 65_535 + 1, chance.bytes(60))
-        way = LINE if of == "packets" or passes[flow] else AROUND
+        near, far = (f"10.0.{side}.{1 + flow % n_hosts}" for side in (0, 1))
+        ends, ports = (near, far), (4_000 + flow, 9_000)
+        way: Way = LINE if of == "packets" or passes[flow] else AROUND
+        if at % 3 == 0:
+            ends, ports, way = (far, near), (9_000, 4_000 + flow), way[::-1]
+        frame = datagram(ends, ports, at % 65_535 + 1, chance.bytes(60))
         packets.append(Packet(START_NS + at * GAP_NS, (way,), frame))
     network = walk(
         packets,
-        Edges(TAKES_NS),
+        Edges(both_ways(TAKES_NS), lost=dict.fromkeys((LINE[:2], AROUND), LOST)),
         missed=lambda point, at: of == "packets" and point == "b" and not is_captured[at],
     )
     files = network.save(folder)
     with pcaplat.merge(files, same_clock=["all"], path=LINE, keep_rows=False) as result:
-        rows = {(row["near"], row["far"]): dict(row) for row in result.document["segments"]}
+        rows = {
+            (row["near"], row["far"]): dict(row)
+            for row in result.document["segments"]
+            if row["direction"] == "forward"
+        }
         (point,) = (dict(row) for row in result.document["points"] if row["point"] == "b")
-    return rows, point
+    return Told(rows, point["missed_frac"], point["n_missed"], network)
 
 
-@pytest.mark.parametrize("seen_frac", [0.5, 0.2, 0.1, 0.03])
+@pytest.mark.parametrize("seen_frac", [0.5, 0.2, 0.1, 0.04])
 @pytest.mark.parametrize("kind", FLOWS)
 def test_what_a_point_did_not_sample_has_no_way_of_its_own(
     kind: str, seen_frac: float, tmp_path: Path
 ) -> None:
-    rows, point = segments(kind, seen_frac, tmp_path, of="packets")
-    assert all(row["n_lost"] == 0 for row in rows.values())
-    assert point["missed_frac"] == pytest.approx(1 - seen_frac, abs=0.02)
+    found = told(kind, seen_frac, tmp_path, of="packets")
+    assert found.missed_frac == pytest.approx(1 - seen_frac, abs=0.02)
+    assert found.holds(LINE[:2])
+    assert found.rows["b", "c"]["n_lost"] == 0
     # the whole path has all packets, but those before the first and after the last sample
-    assert rows["a", "c"]["n"] > 0.97 * N
+    whole = found.rows[AROUND]
+    assert whole["n"] + whole["n_lost"] > 0.95 * N * 2 / 3
+    assert whole["n_lost"] == pytest.approx(len(found.network.lost), abs=6)
 
 
 @pytest.mark.parametrize("seen_frac", [0.5, 0.2, 0.1])
@@ -63,6 +105,8 @@ def test_what_a_point_did_not_sample_has_no_way_of_its_own(
 def test_what_some_flows_pass_has_a_way_around_it(
     kind: str, seen_frac: float, tmp_path: Path
 ) -> None:
-    rows, point = segments(kind, seen_frac, tmp_path, of="flows")
-    assert point["n_missed"] == 0
-    assert rows["a", "c"]["n"] == pytest.approx((1 - seen_frac) * N, abs=0.05 * N)
+    found = told(kind, seen_frac, tmp_path, of="flows")
+    assert found.n_missed == 0
+    assert found.holds(LINE[:2])
+    assert found.holds(AROUND)
+    assert found.rows["b", "c"]["n_lost"] == 0
