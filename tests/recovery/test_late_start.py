@@ -17,7 +17,6 @@ LINE = ("a", "b", "c", "d", "e")
 TAKES_NS = {("a", "b"): 3_000, ("b", "c"): 20_000, ("c", "d"): 4_000, ("d", "e"): 2_000}
 GAP_NS = 100_000
 LOST = 0.02
-PAUSED = "capture-paused"
 CLIENT, SERVER = "10.0.0.1", "10.0.9.9"
 
 
@@ -114,36 +113,3 @@ def test_losses_are_those_of_the_time_that_two_points_cover(
         assert len(true) > 3
         assert abs(row["n_lost"] - len(true)) <= 1
     assert {told_missed[point] for point in "bcd"} == {0}
-
-
-@pytest.mark.parametrize("end", [LINE[0], LINE[-1]])
-@pytest.mark.parametrize(("missed", "code"), [(0.02, "end-not-captured"), (0.0, None)])
-def test_an_end_that_drops_what_it_sent_is_told(
-    missed: float, code: str | None, end: str, tmp_path: Path
-) -> None:
-    """Packets to it look lost."""
-    is_missed = np.random.default_rng(3).random(6_000) < missed
-    lost = {("b", "c"): LOST, ("d", "e"): LOST, ("e", "d"): LOST}
-    network = walk(
-        talk(6_000, 1),
-        Edges(both_ways(TAKES_NS), lost=lost),
-        missed=lambda point, at: point == end and bool(is_missed[at]),
-    )
-    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
-        found = {one["point"] for one in result.document["warnings"] if one["code"] == code}
-        codes = {one["code"] for one in result.document["warnings"]}
-    assert found == ({end} if code else set())
-    assert code or "end-not-captured" not in codes
-
-
-@pytest.mark.parametrize("end", [LINE[0], LINE[-1]])
-@pytest.mark.parametrize("share", [0.05, 0.3])
-def test_an_end_that_pauses_is_told(share: float, end: str, tmp_path: Path) -> None:
-    network = walk(talk(6_000, 1), Edges(both_ways(TAKES_NS)))
-    length_ns = 3_000 * GAP_NS
-    pause_ns = (START_NS + round(0.4 * length_ns), START_NS + round((0.4 + share) * length_ns))
-    seen = network.seen[end]
-    network.seen[end] = [one for one in seen if not pause_ns[0] < one.t_ns < pause_ns[1]]
-    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
-        paused = [one["point"] for one in result.document["warnings"] if one["code"] == PAUSED]
-    assert paused == [end]

@@ -18,13 +18,15 @@ N, GAP_NS = 5_000, 300_000
 RECEIVERS = ("r1", "r2", "r3")
 
 
+@pytest.mark.parametrize("edge", [("sender", "core"), ("core", "switch"), ("switch", "all")])
 @pytest.mark.parametrize("lost", [0.01, 0.05])
 def test_the_whole_path_to_a_receiver_loses_what_was_lost_before_the_fork(
-    lost: float, tmp_path: Path
+    lost: float, edge: Edge, tmp_path: Path
 ) -> None:
     chance = np.random.default_rng(1)
-    ways: tuple[Way, ...] = tuple(("sender", "switch", name) for name in RECEIVERS)
+    ways: tuple[Way, ...] = tuple(("sender", "core", "switch", name) for name in RECEIVERS)
     takes_ns: dict[Edge, int] = {("switch", name): 5_000 + 900 * len(name) for name in RECEIVERS}
+    takes_ns |= {("sender", "core"): 3_000, ("core", "switch"): 4_000}
     ends = ("10.0.0.1", "239.1.1.1")
     packets = [
         Packet(
@@ -35,17 +37,20 @@ def test_the_whole_path_to_a_receiver_loses_what_was_lost_before_the_fork(
         for at in range(N)
     ]
     is_dropped = chance.random(N) < lost
+    points = ("core", "switch", *RECEIVERS)
+    behind = points[points.index(edge[1]) if edge[1] in points else 2 :]
     network = walk(
         packets,
-        Edges(takes_ns | {("sender", "switch"): 3_000}),
-        missed=lambda point, at: point in RECEIVERS and bool(is_dropped[at]),
+        Edges(takes_ns),
+        missed=lambda point, at: point in behind and bool(is_dropped[at]),
     )
     with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
         segments = [row for row in result.document["segments"] if row["n"]]
     n_lost = {frozenset((row["near"], row["far"])): row["n_lost"] for row in segments}
     n_dropped = int(is_dropped.sum())
-    assert {n_lost[frozenset(("switch", name))] for name in RECEIVERS} == {n_dropped}
-    (whole,) = (n for ends, n in n_lost.items() if "sender" in ends and "switch" not in ends)
+    lossy = [frozenset((edge[0], name)) for name in RECEIVERS] if edge[1] == "all" else [set(edge)]
+    assert {n_lost[frozenset(one)] for one in lossy} == {n_dropped}
+    (whole,) = (n for one, n in n_lost.items() if "sender" in one and "core" not in one)
     assert whole == n_dropped
 
 

@@ -6,33 +6,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 import pcaplat
-from tests.support.networks import (
-    START_NS,
-    Edge,
-    Edges,
-    Network,
-    Packet,
-    Way,
-    both_ways,
-    datagram,
-    walk,
-)
+from tests.recovery.networks.sampled import LINE, N, sampled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LINE, AROUND = ("a", "b", "c"), ("a", "c")
-TAKES_NS = {("a", "b"): 20_000, ("b", "c"): 22_000, ("a", "c"): 42_000}
-N, GAP_NS = 6_000, 300_000
+    from tests.support.networks import Edge, Network
+
+TO, AROUND = ("a", "b"), ("a", "c")
 FLOWS = {"few flows": (4, 4), "flows of 150 packets": (40, 4), "flows of 10 packets": (600, 4)}
 """How many, and between how many hosts."""
-
-
-LOST = 0.03
 
 
 @dataclass(frozen=True)
@@ -53,27 +39,8 @@ class Told:
 
 
 def told(kind: str, seen_frac: float, folder: Path, *, of: str) -> Told:
-    """Merge requests, and half as many answers."""
-    chance = np.random.default_rng(1)
-    n_flows, n_hosts = FLOWS[kind]
-    passes = chance.permutation(n_flows) < seen_frac * n_flows
-    is_captured = chance.random(N) < seen_frac
-    packets = []
-    n_at_once = min(n_flows, 20)
-    for at in range(N):
-        flow = at * n_flows // N // n_at_once * n_at_once + int(chance.integers(n_at_once))
-        near, far = (f"10.0.{side}.{1 + flow % n_hosts}" for side in (0, 1))
-        ends, ports = (near, far), (4_000 + flow, 9_000)
-        way: Way = LINE if of == "packets" or passes[flow] else AROUND
-        if at % 3 == 0:
-            ends, ports, way = (far, near), (9_000, 4_000 + flow), way[::-1]
-        frame = datagram(ends, ports, at % 65_535 + 1, chance.bytes(60))
-        packets.append(Packet(START_NS + at * GAP_NS, (way,), frame))
-    network = walk(
-        packets,
-        Edges(both_ways(TAKES_NS), lost=dict.fromkeys((LINE[:2], AROUND), LOST)),
-        missed=lambda point, at: of == "packets" and point == "b" and not is_captured[at],
-    )
+    """Merge it."""
+    network = sampled(*FLOWS[kind], seen_frac, of=of)
     files = network.save(folder)
     with pcaplat.merge(files, same_clock=["all"], path=LINE, keep_rows=False) as result:
         rows = {
@@ -82,6 +49,8 @@ def told(kind: str, seen_frac: float, folder: Path, *, of: str) -> Told:
             if row["direction"] == "forward"
         }
         (point,) = (dict(row) for row in result.document["points"] if row["point"] == "b")
+        codes = {one["code"] for one in result.document["warnings"]}
+    assert ("flows-apart" in codes) == (of == "flows")
     return Told(rows, point["missed_frac"], point["n_missed"], network)
 
 
@@ -92,7 +61,7 @@ def test_what_a_point_did_not_sample_has_no_way_of_its_own(
 ) -> None:
     found = told(kind, seen_frac, tmp_path, of="packets")
     assert found.missed_frac == pytest.approx(1 - seen_frac, abs=0.02)
-    assert found.holds(LINE[:2])
+    assert found.holds(TO)
     assert found.rows["b", "c"]["n_lost"] == 0
     # the whole path has all packets, but those before the first and after the last sample
     whole = found.rows[AROUND]
@@ -107,6 +76,6 @@ def test_what_some_flows_pass_has_a_way_around_it(
 ) -> None:
     found = told(kind, seen_frac, tmp_path, of="flows")
     assert found.n_missed == 0
-    assert found.holds(LINE[:2])
+    assert found.holds(TO)
     assert found.holds(AROUND)
     assert found.rows["b", "c"]["n_lost"] == 0

@@ -237,7 +237,7 @@ def _lost_bytes(document: Row, ways: Sequence[LatencyLine]) -> str:
         for line in ways
         if tuple(line.row[name] for name in names) in cut
     ]
-    return f"; lost TCP bytes: {', '.join(texts)}" if texts else ""
+    return f"; lost bytes: {', '.join(texts)}" if texts else ""
 
 
 def _lost_in_part(document: Row) -> str:

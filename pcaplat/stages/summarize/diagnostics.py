@@ -165,7 +165,8 @@ def _maybe_lost(findings: Findings, segments: Sequence[Segment]) -> Iterator[Dia
         f"{_segment(findings, one)} up to {format_count(one.undecided.n_maybe_lost)} beside "
         f"{format_count(one.n_lost)} of {format_count(one.n + one.n_lost)} packets"
         for one in _neighbours(findings, segments)
-        if one.undecided.n_maybe_lost > max(one.n_lost, BOUND_OF_NONE) and not one.n_lost_divided
+        if one.undecided.n_maybe_lost > max(one.n_lost, BOUND_OF_NONE)
+        and one.n_lost_divided <= BOUND_OF_NONE
     ]
     if found:
         text = f"packets may be lost that do not count as lost: {', '.join(found)}"
@@ -177,8 +178,8 @@ def _divided(findings: Findings, segments: Sequence[Segment]) -> Iterator[Diagno
     found = [
         f"{_segment(findings, one)} {format_count(one.n_lost_divided)} of "
         f"{format_count(one.n_lost)} lost"
-        for one in _neighbours(findings, segments)
-        if one.n_lost_divided > BOUND_OF_NONE
+        for one in segments
+        if one.kind == "packet" and one.n_lost_divided > BOUND_OF_NONE
     ]
     if found:
         text = f"lost packets that were divided between branches: {', '.join(found)}"

@@ -10,6 +10,7 @@ from pcaplat.model.arrays import Ints, distinct
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
 from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations, among
+from pcaplat.stages.survey.offload import whole_everywhere
 from pcaplat.units import format_count, format_frac, format_ns
 
 if TYPE_CHECKING:
@@ -32,9 +33,6 @@ COPIED_FRAC = 0.01
 
 ABSENT_FRAC = 0.005
 """An end that lacks more of what it sent on does not capture all."""
-
-TORN_PAUSE_FRAC = 0.02
-"""Where segments are cut, a pause is this share of the time at least."""
 
 ENOUGH_OF_PAUSE = 32
 """So many packets in a row a mirror does not drop by chance, one by one."""
@@ -155,54 +153,62 @@ def _ends(
             continue
         (other,) = neighbours
         came = _came_from(findings, (point, other), seen)
+        absent = came.at(~np.isin(came.key, seen[point].key))
         at_ns, own_ns = (
-            np.sort(_aligned_ns(findings, *one)) for one in ((other, came), (point, seen[point]))
+            np.sort(_aligned_ns(findings, *one)) for one in ((other, absent), (point, seen[point]))
         )
-        is_torn = not findings.torn.isdisjoint({(point, other), (other, point)})
-        # one segment of the sender's capture is many frames behind it
-        least_ns = TORN_PAUSE_FRAC * float(np.ptp(own_ns)) if is_torn else 0.0
-        pauses = (pause for pause in _pauses(at_ns, own_ns) if pause[0] >= least_ns)
-        pause = max(pauses, default=None)
+        pause = max(_pauses(at_ns, own_ns), default=None)
         name, next_name = findings.name(point), findings.name(other)
+        # of TCP data, which may be joined, acknowledgments show it
+        n, n_absent = (int(whole_everywhere(one).sum()) for one in (came, absent))
         if pause is not None:
             length_ns, n = pause
             text = (
-                f"holds no frame for {format_ns(length_ns)}, in which {next_name} captured at "
-                f"least {format_count(n)} packets that came from it"
+                f"holds no frame for {format_ns(length_ns)}, in which {next_name} captured "
+                f"{format_count(n)} sampled packets that came from it"
             )
             yield diagnose("capture-paused", name, text)
-        elif not is_torn:
-            is_absent = ~np.isin(came.key, seen[point].key)
-            n, n_absent = len(came), int(is_absent.sum())
-            if n_absent >= max(ENOUGH_PACKETS, ABSENT_FRAC * n):
-                text = (
-                    f"lacks {format_frac(n_absent / n)} of the packets that came from it "
-                    f"({format_count(n_absent)} of {format_count(n)} sampled at {next_name})"
-                )
-                yield diagnose("end-not-captured", name, text)
+        elif n_absent >= max(ENOUGH_PACKETS, ABSENT_FRAC * n):
+            text = (
+                f"lacks {format_frac(n_absent / n)} of the packets that came from it "
+                f"({format_count(n_absent)} of {format_count(n)} sampled at {next_name})"
+            )
+            yield diagnose("end-not-captured", name, text)
 
 
 def _came_from(
     findings: Findings, ends: tuple[int, int], seen: Sequence[Observations]
 ) -> Observations:
-    """Packets at a point that came from its neighbour, an end of the path, while that captured."""
+    """Packets at a point that came from its neighbour, an end of the path, while that captured.
+
+    Only of addresses that take the path itself, and without what other points beside the end have,
+    and what may be cut on the way.
+    """
     point, other = ends
     there, place = seen[other], findings.along.index
+    is_before = place(point) < place(other)
     is_forward = np.array(
-        [findings.toward_is_forward.get(pair) for pair in there.pairs.tolist()], np.object_
+        [
+            None if pair in findings.route_of else findings.toward_is_forward.get(pair)
+            for pair in there.pairs.tolist()
+        ],
+        np.object_,
     )
-    goes_on = is_forward[there.of_pair] == (there.is_toward == (place(point) < place(other)))
-    own_ns = _aligned_ns(findings, point, seen[point])
-    at_ns = _aligned_ns(findings, other, there)
-    is_covered = (at_ns > own_ns.min(initial=at_ns.max(initial=0))) & (
-        at_ns < own_ns.max(initial=0)
-    )
-    is_of_end = np.isin(_way(there), _way(seen[point]))
-    return there.at(there.is_directed & goes_on & is_covered & is_of_end)
+    is_meant = is_forward[there.of_pair] == (there.is_toward == is_before)
+    own_ns, at_ns = (_aligned_ns(findings, one, seen[one]) for one in ends)
+    is_meant &= (at_ns > own_ns.min(initial=at_ns.max(initial=0))) & (at_ns < own_ns.max(initial=0))
+    is_meant &= there.is_directed & np.isin(_way(there), _way(seen[point]))
+    is_meant &= ~np.isin(there.pair, [pair for pair, _ in findings.fragmented])
+    for beside in _neighbours(findings, other) - {point}:
+        if (place(beside) < place(other)) == is_before:
+            is_meant &= ~np.isin(there.key, seen[beside].key)
+    if not findings.torn.isdisjoint({(point, other), (other, point)}):
+        is_meant &= whole_everywhere(there)
+    return there.at(is_meant)
 
 
 def _pauses(at_ns: Ints, own_ns: Ints) -> Iterator[tuple[int, int]]:
-    """Give how long a point held nothing that another had from it, and how many packets."""
+    """Give how long a point held nothing, and how many packets it lacks that another had then."""
     begin_ns, end_ns = own_ns[:-1], own_ns[1:]
     n = np.searchsorted(at_ns, end_ns) - np.searchsorted(at_ns, begin_ns, side="right")
     # of a mirror that samples, all gaps are long

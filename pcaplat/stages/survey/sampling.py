@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.arrays import Floats, Ints
+from pcaplat.model.diagnostic import Diagnostic
+from pcaplat.model.path import Findings
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.observations import Observations, among
@@ -82,6 +85,42 @@ def are_flows_apart(runs: Sequence[Observations], along: Sequence[int], ends: Pa
     A mirror that stops for a while sees nothing of all runs of that time.
     """
     return any(_take_two_ways(one) for one in _seen_between(runs, along, ends))
+
+
+def check_flows_apart(findings: Findings, unique: Sequence[Observations]) -> Iterator[Diagnostic]:
+    """Say which links some flows take past a point, while others of the same addresses pass it.
+
+    Args:
+        findings: What the survey found.
+        unique: What each point saw once.
+    """
+    for along in findings.components:
+        for ends in findings.edges:
+            if ends[0] not in along:
+                continue
+            start, stop = sorted(map(along.index, ends))
+            some = [unique[point] for point in along[start : stop + 1]]
+            if len(some) > 2 and _are_mixed(some):  # noqa: PLR2004 - one segment passes no point
+                near, far = (findings.name(along[at]) for at in (start, stop))
+                names = [findings.name(point) for point in along[start + 1 : stop]]
+                text = (
+                    f"flows go from {near} to {far} of which {' and '.join(names)} captured "
+                    "nothing, beside others that it captured"
+                )
+                yield diagnose("flows-apart", names[0], text)
+
+
+def _are_mixed(some: Sequence[Observations]) -> bool:
+    """Tell whether flows of the same addresses are apart, between the first and the last point."""
+    near, far = some[0], some[-1]
+    both = near.at(np.isin(near.key, far.key))
+    is_seen = np.isin(both.key, np.concatenate([one.key for one in some[1:-1]]))
+    n = np.bincount(both.of_pair, minlength=len(both.pairs))
+    n_seen = np.bincount(both.of_pair, weights=is_seen, minlength=len(both.pairs))
+    is_mixed = np.minimum(n_seen, n - n_seen) >= ENOUGH_OF_RUN
+    mixed = [one.at(np.isin(one.pair, both.pairs[is_mixed])) for one in some]
+    places = list(range(len(some)))
+    return bool(is_mixed.any()) and are_flows_apart(in_runs(mixed), places, (0, places[-1]))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.recovery.networks.multicast import discovery, group_alone
+from tests.recovery.networks.sampled import sampled
 from tests.recovery.networks.spines import spines
 from tests.recovery.simulate_twins import Twins, save
 from tests.recovery.simulate_twins import capture as capture_twins
@@ -107,9 +108,13 @@ CASES = {
         CLEAN.having(far=far(sees=lambda at, _: at < MIDDLE_FRAME)),
         CLEAN.having(far=far(sees=lambda at, _: at % 3 > 0)),
     ),
+    "flows-apart": Case(
+        Written(lambda folder: sampled(40, 4, 0.5, of="flows").save(folder)),
+        Written(lambda folder: sampled(40, 4, 0.5).save(folder)),
+    ),
     "end-not-captured": Case(
-        CLEAN.having(far=far(sees=lambda at, _: at % 9 > 0)),
-        CLEAN.having(far=far(sees=lambda _, packet: packet.is_forward)),
+        Written(lambda folder: sampled(40, 4, 0.9, at_point="c").save(folder)),
+        Written(lambda folder: sampled(40, 4, 0.9).save(folder)),
     ),
     "capture-paused": Case(
         CLEAN.having(far=far(sees=lambda at, _: not 0.3 < at / (2 * MIDDLE_FRAME) < 0.6)),

@@ -296,10 +296,14 @@ impl<'a> Allocation<'a> {
         let whole = along.whole.filter(|_| end.had_entered);
         let whole = whole.and_then(|(up, down)| self.topology.between(up, down));
         if let Some(whole) = whole.filter(goes_on) {
-            // each receiver of several has its own end, and they do not share it
+            // each receiver of several has a loss of its own, and they do not share it
             let is_meant = |down: u16| {
-                let leads = |branch: u16| branch == down || along.leads(branch, down);
-                along.onward(down).next().is_none() && end.branch.is_none_or(leads)
+                let is_end = || {
+                    self.topology
+                        .ends(whole)
+                        .is_some_and(|(_, end)| end == down)
+                };
+                along.onward(down).next().is_none() && (end.branch.is_none() || is_end())
             };
             let arrived = along.neighbours.iter().filter(|(up, down)| {
                 let crossing = self.topology.between(*up, *down);

@@ -1,0 +1,46 @@
+"""A line with a point that captures some of the packets, or that some of the flows pass."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.support.networks import (
+    START_NS,
+    Edges,
+    Network,
+    Packet,
+    Way,
+    both_ways,
+    datagram,
+    walk,
+)
+
+LINE: Way = ("a", "b", "c")
+AROUND: Way = ("a", "c")
+TAKES_NS = {("a", "b"): 20_000, ("b", "c"): 22_000, ("a", "c"): 42_000}
+N, GAP_NS, LOST = 6_000, 300_000, 0.03
+
+
+def sampled(
+    n_flows: int, n_hosts: int, seen_frac: float, *, of: str = "packets", at_point: str = "b"
+) -> Network:
+    """Requests, and half as many answers; losses before the middle, and on the way around it."""
+    chance = np.random.default_rng(1)
+    passes = chance.permutation(n_flows) < seen_frac * n_flows
+    is_captured = chance.random(N) < seen_frac
+    packets = []
+    n_at_once = min(n_flows, 20)
+    for at in range(N):
+        flow = at * n_flows // N // n_at_once * n_at_once + int(chance.integers(n_at_once))
+        near, far = (f"10.0.{side}.{1 + flow % n_hosts}" for side in (0, 1))
+        ends, ports = (near, far), (4_000 + flow, 9_000)
+        way = LINE if of == "packets" or passes[flow] else AROUND
+        if at % 3 == 0:
+            ends, ports, way = (far, near), (9_000, 4_000 + flow), way[::-1]
+        frame = datagram(ends, ports, at % 65_535 + 1, chance.bytes(60))
+        packets.append(Packet(START_NS + at * GAP_NS, (way,), frame))
+    return walk(
+        packets,
+        Edges(both_ways(TAKES_NS), lost={("a", "b"): LOST, ("a", "c"): LOST}),
+        missed=lambda point, at: of == "packets" and point == at_point and not is_captured[at],
+    )

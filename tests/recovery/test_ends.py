@@ -1,0 +1,105 @@
+"""Ends of the path: what they lack of what they sent on, and what they only seem to lack."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import pcaplat
+from tests.recovery.networks.talk import Pair, host, way
+from tests.recovery.networks.talk import talk as talk_of
+from tests.recovery.test_late_start import GAP_NS, LINE, LOST, TAKES_NS, talk
+from tests.support.networks import (
+    START_NS,
+    Edges,
+    Network,
+    Packet,
+    both_ways,
+    datagram,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PAUSED, LACKING = "capture-paused", "end-not-captured"
+
+
+def told(network: Network, folder: Path) -> dict[str, set[str | None]]:
+    """Of which points either is told."""
+    with pcaplat.merge(network.save(folder), same_clock=["all"], keep_rows=False) as result:
+        found = [(one["code"], one["point"]) for one in result.document["warnings"]]
+    return {code: {point for one, point in found if one == code} for code in (PAUSED, LACKING)}
+
+
+@pytest.mark.parametrize("end", [LINE[0], LINE[-1]])
+@pytest.mark.parametrize("missed", [0.02, 0.3])
+def test_an_end_that_drops_what_it_sent_lacks_it(missed: float, end: str, tmp_path: Path) -> None:
+    """Packets to it look lost."""
+    is_missed = np.random.default_rng(3).random(6_000) < missed
+    lost = {("b", "c"): LOST, ("d", "e"): LOST, ("e", "d"): LOST}
+    network = walk(
+        talk(6_000, 1),
+        Edges(both_ways(TAKES_NS), lost=lost),
+        missed=lambda point, at: point == end and bool(is_missed[at]),
+    )
+    assert told(network, tmp_path) == {PAUSED: set(), LACKING: {end}}
+
+
+@pytest.mark.parametrize("end", [LINE[0], LINE[-1]])
+@pytest.mark.parametrize("share", [0.05, 0.3])
+def test_an_end_that_captures_nothing_for_a_while_pauses(
+    share: float, end: str, tmp_path: Path
+) -> None:
+    network = walk(talk(6_000, 1), Edges(both_ways(TAKES_NS)))
+    length_ns = 3_000 * GAP_NS
+    pause_ns = (START_NS + round(0.4 * length_ns), START_NS + round((0.4 + share) * length_ns))
+    seen = network.seen[end]
+    network.seen[end] = [one for one in seen if not pause_ns[0] < one.t_ns < pause_ns[1]]
+    assert told(network, tmp_path) == {PAUSED: {end}, LACKING: set()}
+
+
+def bursts() -> Network:
+    """Requests, each answered by sixty packets in a row, over a millisecond."""
+    chance, packets = np.random.default_rng(1), []
+    for turn in range(100):
+        for at in range(61):
+            ends, ports = (host(1), host(2)), (4_000, 80)
+            if at:
+                ends, ports = ends[::-1], ports[::-1]
+            frame = datagram(ends, ports, 1 + (turn * 61 + at) % 65_535, chance.bytes(60))
+            t_ns = START_NS + turn * 30_000_000 + at * 2_000 + (at > 0) * 1_100_000
+            packets.append(Packet(t_ns, (LINE[::-1] if at else LINE,), frame))
+    return walk(packets, Edges(both_ways(dict.fromkeys(TAKES_NS, 250_000)), tail_ns=9_000))
+
+
+def two_servers() -> Network:
+    """Both have one address; flows go to either."""
+    ways = [((way("a", "core", name),), (way(name, "core", "a"),)) for name in ("s1", "s2")]
+    pairs = tuple(Pair((host(at), host(90)), *ways[at % 2]) for at in range(6))
+    ends = both_ways({("a", "core"): 9_000, ("core", "s1"): 5_000, ("core", "s2"): 7_000})
+    return walk(talk_of(pairs, 6_000, 1), Edges(ends, lost={("core", "s1"): LOST}))
+
+
+def star() -> Network:
+    """Each end talks to each other one, and packets to all of them are lost."""
+    names = ("x", "y", "z")
+    edges = both_ways({("core", name): 4_000 + 900 * at for at, name in enumerate(names)})
+    pairs = tuple(
+        Pair((host(1 + one), host(1 + other)), (way(up, "core", down),), (way(down, "core", up),))
+        for one, up in enumerate(names)
+        for other, down in enumerate(names)
+        if one < other
+    )
+    lost = dict.fromkeys((("core", name) for name in names), LOST)
+    return walk(talk_of(pairs, 6_000, 1), Edges(edges, lost=lost))
+
+
+@pytest.mark.parametrize("make", [bursts, two_servers, star])
+def test_an_end_that_captured_all_lacks_nothing(
+    make: Callable[[], Network], tmp_path: Path
+) -> None:
+    assert told(make(), tmp_path) == {PAUSED: set(), LACKING: set()}
