@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pcaplat
+from tests.recovery.networks.captured import fragments
 from tests.recovery.networks.talk import Pair, host, way
 from tests.recovery.networks.talk import talk as talk_of
 from tests.recovery.test_late_start import GAP_NS, LINE, LOST, TAKES_NS, talk
@@ -78,27 +79,35 @@ def bursts() -> Network:
 
 def two_servers() -> Network:
     """Both have one address; flows go to either."""
-    ways = [((way("a", "core", name),), (way(name, "core", "a"),)) for name in ("s1", "s2")]
-    pairs = tuple(Pair((host(at), host(90)), *ways[at % 2]) for at in range(6))
+    there, back = zip(
+        *((way("a", "core", name), way(name, "core", "a")) for name in ("s1", "s2")), strict=True
+    )
+    pairs = tuple(Pair((host(at), host(90)), there, back) for at in range(6))
     ends = both_ways({("a", "core"): 9_000, ("core", "s1"): 5_000, ("core", "s2"): 7_000})
     return walk(talk_of(pairs, 6_000, 1), Edges(ends, lost={("core", "s1"): LOST}))
 
 
 def star() -> Network:
-    """Each end talks to each other one, and packets to all of them are lost."""
-    names = ("x", "y", "z")
-    edges = both_ways({("core", name): 4_000 + 900 * at for at, name in enumerate(names)})
-    pairs = tuple(
-        Pair((host(1 + one), host(1 + other)), (way(up, "core", down),), (way(down, "core", up),))
-        for one, up in enumerate(names)
-        for other, down in enumerate(names)
-        if one < other
-    )
-    lost = dict.fromkeys((("core", name) for name in names), LOST)
-    return walk(talk_of(pairs, 6_000, 1), Edges(edges, lost=lost))
+    """Each end sends to each other one, and packets to all of them are lost."""
+    chance, packets, names = np.random.default_rng(1), list[Packet](), ("x", "y", "z")
+    pairs = [(one, other) for one in range(3) for other in range(3) if one != other]
+    for at in range(6_000):
+        one, other = pairs[int(chance.integers(len(pairs)))]
+        ports = (4_000 + one, 4_000 + other)
+        frame = datagram((host(one), host(other)), ports, at + 1, chance.bytes(60))
+        ends = (names[one], "core", names[other])
+        packets.append(Packet(START_NS + at * 200_000, (ends,), frame))
+    edges = {(name, "core"): 20_000 + 3_000 * at for at, name in enumerate(names)}
+    lost = {("core", name): LOST for name in names}
+    return walk(packets, Edges(both_ways(edges), lost=lost))
 
 
-@pytest.mark.parametrize("make", [bursts, two_servers, star])
+def cut() -> Network:
+    """Large datagrams pass the points behind the sender in fragments."""
+    return fragments(6_000, 1, has_own_clocks=False)
+
+
+@pytest.mark.parametrize("make", [bursts, two_servers, star, cut])
 def test_an_end_that_captured_all_lacks_nothing(
     make: Callable[[], Network], tmp_path: Path
 ) -> None:

@@ -20,6 +20,8 @@ TO, AROUND = ("a", "b"), ("a", "c")
 FLOWS = {"few flows": (4, 4), "flows of 150 packets": (40, 4), "flows of 10 packets": (600, 4)}
 """How many, and between how many hosts."""
 
+SINGLE = {"flows of one packet": (6_000, 4)}
+
 
 @dataclass(frozen=True)
 class Told:
@@ -40,7 +42,7 @@ class Told:
 
 def told(kind: str, seen_frac: float, folder: Path, *, of: str) -> Told:
     """Merge it."""
-    network = sampled(*FLOWS[kind], seen_frac, of=of)
+    network = sampled(*(FLOWS | SINGLE)[kind], seen_frac, of=of)
     files = network.save(folder)
     with pcaplat.merge(files, same_clock=["all"], path=LINE, keep_rows=False) as result:
         rows = {
@@ -68,7 +70,7 @@ def test_what_a_point_did_not_sample_has_no_way_of_its_own(
 
 
 @pytest.mark.parametrize("seen_frac", [0.2, 0.1])
-@pytest.mark.parametrize("kind", list(FLOWS)[1:])
+@pytest.mark.parametrize("kind", [*list(FLOWS)[1:], "flows of one packet"])
 def test_what_some_flows_pass_has_a_way_around_it(
     kind: str, seen_frac: float, tmp_path: Path
 ) -> None:
