@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -89,3 +89,47 @@ def test_the_whole_path_loses_what_was_to_go_to_its_end(
     (end,) = (far for near, far in found if near == "client" and far != "core")
     n_to_end = sum(network.packets[number].ways[0][-1] == end for _, number in network.lost)
     assert abs(found["client", end] - n_to_end) <= 3
+
+
+def holds(row: dict[str, Any], n_lost: int) -> bool:
+    """Tell whether the interval of the loss ratio holds so many losses."""
+    low: float = row["lost_lo_frac"]
+    return bool(low - 1e-9 <= n_lost / (row["n"] + n_lost) <= row["lost_hi_frac"])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("share", [0.002, 0.05, 0.2])
+def test_the_branch_that_failed_may_have_lost_what_came_until_the_others_were_used(
+    share: float, seed: int, tmp_path: Path
+) -> None:
+    network = network_of(MOVES["a link goes down"], Edges(TAKES_NS), seed, 0.4 + share)
+    fails = [0.4 * N <= at < (0.4 + share) * N for at in range(N)]
+    lost = {at for at in range(N) if fails[at] and network.packets[at].ways[0] == LEFT}
+    for point in ("left", "edge"):
+        network.seen[point] = [one for one in network.seen[point] if one.packet not in lost]
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
+        rows = {(row["near"], row["far"]): dict(row) for row in result.document["segments"]}
+    assert holds(rows[TO_LEFT], len(lost))
+    assert holds(rows[TO_RIGHT], 0)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_branch_that_samples_does_not_show_which_one_a_flow_took(
+    seed: int, tmp_path: Path
+) -> None:
+    """Packets take either, one by one, and one in ten of the left ones is captured there."""
+    chance = np.random.default_rng(seed)
+    moves: Moves = dict.fromkeys((True, False), (RIGHT, RIGHT))
+    made = network_of(moves, Edges(TAKES_NS), seed, 0.5)
+    packets = [one._replace(ways=((LEFT, RIGHT)[chance.integers(2)],)) for one in made.packets]
+    is_missed = chance.random(N) < 0.9
+    network = walk(
+        packets,
+        Edges(TAKES_NS, lost={TO_LEFT: 0.03}),
+        seed,
+        missed=lambda point, at: point == "left" and bool(is_missed[at]),
+    )
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
+        rows = {(row["near"], row["far"]): dict(row) for row in result.document["segments"]}
+    row, n_sent = rows[TO_LEFT], sum(packet.ways[0] == LEFT for packet in packets)
+    assert row["lost_lo_frac"] <= len(network.lost) / n_sent <= row["lost_hi_frac"]
