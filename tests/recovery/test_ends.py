@@ -102,12 +102,21 @@ def star() -> Network:
     return walk(packets, Edges(both_ways(edges), lost=lost))
 
 
+def two_orders() -> Network:
+    """Some hosts pass the first two points in the other order, and are lost between these."""
+    line, other = way("a", "core", "b"), way("core", "a", "b")
+    pairs = tuple(Pair((host(at), host(90 + at)), (other if at < 3 else line,)) for at in range(10))
+    ends = {("a", "core"): 9_000, ("core", "b"): 5_000, ("core", "a"): 9_000, ("a", "b"): 5_000}
+    lost = {("core", "a"): LOST}
+    return walk(talk_of(pairs, 6_000, 1), Edges(both_ways(ends), lost=lost))
+
+
 def cut() -> Network:
     """Large datagrams pass the points behind the sender in fragments."""
     return fragments(6_000, 1, has_own_clocks=False)
 
 
-@pytest.mark.parametrize("make", [bursts, two_servers, star, cut])
+@pytest.mark.parametrize("make", [bursts, two_servers, star, two_orders, cut])
 def test_an_end_that_captured_all_lacks_nothing(
     make: Callable[[], Network], tmp_path: Path
 ) -> None:

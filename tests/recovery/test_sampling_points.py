@@ -21,6 +21,7 @@ FLOWS = {"few flows": (4, 4), "flows of 150 packets": (40, 4), "flows of 10 pack
 """How many, and between how many hosts."""
 
 SINGLE = {"flows of one packet": (6_000, 4)}
+HOSTS = {"20 hosts, flows of one packet": (6_000, 20), "20 hosts": (40, 20)}
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Told:
 
 def told(kind: str, seen_frac: float, folder: Path, *, of: str) -> Told:
     """Merge it."""
-    network = sampled(*(FLOWS | SINGLE)[kind], seen_frac, of=of)
+    network = sampled(*(FLOWS | SINGLE | HOSTS)[kind], seen_frac, of=of)
     files = network.save(folder)
     with pcaplat.merge(files, same_clock=["all"], path=LINE, keep_rows=False) as result:
         rows = {
@@ -75,6 +76,19 @@ def test_what_some_flows_pass_has_a_way_around_it(
     kind: str, seen_frac: float, tmp_path: Path
 ) -> None:
     found = told(kind, seen_frac, tmp_path, of="flows")
+    assert found.n_missed == 0
+    assert found.holds(TO)
+    assert found.holds(AROUND)
+    assert found.rows["b", "c"]["n_lost"] == 0
+
+
+@pytest.mark.parametrize("seen_frac", [0.5, 0.2])
+@pytest.mark.parametrize("kind", HOSTS)
+def test_what_some_hosts_pass_has_a_way_around_it(
+    kind: str, seen_frac: float, tmp_path: Path
+) -> None:
+    """Where each packet is a flow, addresses alone show it."""
+    found = told(kind, seen_frac, tmp_path, of="hosts")
     assert found.n_missed == 0
     assert found.holds(TO)
     assert found.holds(AROUND)

@@ -181,18 +181,13 @@ def _came_from(
 ) -> Observations:
     """Packets at a point that came from its neighbour, an end of the path, while that captured.
 
-    Only of addresses that take the path itself, and without what other points beside the end have,
-    and what may be cut on the way.
+    Without what other points beside the end have, and what may be cut on the way.
     """
     point, other = ends
     there, place = seen[other], findings.along.index
     is_before = place(point) < place(other)
     is_forward = np.array(
-        [
-            None if pair in findings.route_of else findings.toward_is_forward.get(pair)
-            for pair in there.pairs.tolist()
-        ],
-        np.object_,
+        [findings.toward_is_forward.get(pair) for pair in there.pairs.tolist()], np.object_
     )
     is_meant = is_forward[there.of_pair] == (there.is_toward == is_before)
     own_ns, at_ns = (_aligned_ns(findings, one, seen[one]) for one in ends)

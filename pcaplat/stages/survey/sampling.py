@@ -40,24 +40,18 @@ def in_runs(unique: Sequence[Observations]) -> list[Observations]:
     return [replace(one, pair=run[np.searchsorted(keys, one.key)]) for one in unique]
 
 
-def is_sampled(
-    unique: Sequence[Observations],
-    runs: Sequence[Observations],
-    along: Sequence[int],
-    ends: Pair,
-) -> bool:
-    """Tell whether points between two see as much of each run as of another, and of each pair.
+def is_sampled(runs: Sequence[Observations], along: Sequence[int], ends: Pair) -> bool:
+    """Tell whether points between two see as much of each run as of another.
 
     Where flows, addresses or times go another way, these see some and not others. The dispersion of
     the counts then is many times that of a random sample: Pearson's X² of a binomial.
 
     Args:
-        unique: What each point saw once.
-        runs: The same, numbered by `in_runs`.
+        runs: What each point saw once, numbered by `in_runs`.
         along: The points, forward.
         ends: Two of them.
     """
-    ways = [*_seen_between(runs, along, ends), *_seen_between(unique, along, ends)]
+    ways = list(_seen_between(runs, along, ends))
     return any(one.jumps for one in ways) and all(_is_sample(one) for one in ways)
 
 

@@ -6,7 +6,7 @@ use crate::location::Location;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Of ranks that repeat without end so many are kept.
+/// Of packets that repeat without end so many are kept.
 const ENOUGH_REPEATS: u8 = 16;
 /// All interfaces of a file together have at most so many times as many packets as one: memory is bounded.
 const MOST_INTERFACES: usize = 32;
@@ -68,6 +68,15 @@ impl SampleRank {
         match self {
             Self::Key => row.key,
             Self::Unaddressed => row.unaddressed,
+            Self::Content => row.content,
+        }
+    }
+
+    /// What is equal in packets that cannot be told apart.
+    #[inline]
+    fn repeated(self, row: &SampledPacket) -> u64 {
+        match self {
+            Self::Key | Self::Unaddressed => row.key,
             Self::Content => row.content,
         }
     }
@@ -172,32 +181,60 @@ impl HashSample {
         self.n_of = SelectedCounts::of(self.rows.iter().map(|row| row.location.interface));
     }
 
-    /// Drops what repeats too often. Most of it is told to be rare by the low bits alone, whose table stays
-    /// in the cache.
+    /// Drops what repeats too often: rows that are equal, and of a rank that many different ones have, as where
+    /// many hosts send the same, those with the highest keys. Which ones does not depend on their order.
     fn drop_repeats(&mut self) {
+        let (rank, enough) = (self.rank, usize::from(ENOUGH_REPEATS));
+        if self.may_reach(enough + 1, |row| rank.repeated(row)) {
+            self.keep_first_of_each();
+        }
+        let most = (self.limit / enough).max(enough);
+        if self.may_reach(most + 1, |row| rank.of(row)) {
+            self.keep_lowest_of_ranks(most);
+        }
+        self.count();
+    }
+
+    /// Whether a value may be there so often. Most are told to be rare by their low bits alone, whose table
+    /// stays in the cache.
+    fn may_reach(&self, n: usize, value: impl Fn(&SampledPacket) -> u64) -> bool {
+        let mut n_of_bits = vec![0_usize; 1 << 16];
+        self.rows.iter().any(|row| {
+            let n_of = n_of_bits.get_mut(low_bits(value(row)));
+            n_of.is_some_and(|n_of| {
+                *n_of += 1;
+                *n_of >= n
+            })
+        })
+    }
+
+    fn keep_first_of_each(&mut self) {
         let rank = self.rank;
-        let mut n_of_bits = vec![0_u8; 1 << 16];
-        for row in &self.rows {
-            if let Some(n) = n_of_bits.get_mut(low_bits(rank.of(row))) {
-                *n = n.saturating_add(1);
-            }
-        }
-        let may_repeat = |rank| n_of_bits.get(low_bits(rank)) > Some(&ENOUGH_REPEATS);
-        if !self.rows.iter().any(|row| may_repeat(rank.of(row))) {
-            return;
-        }
-        let mut n_of_rank: HashMap<(u64, u32), u8, Placing> = HashMap::default();
+        let mut n_of: HashMap<(u64, u32), u8, Placing> = HashMap::default();
         self.rows.retain(|row| {
-            let rank = rank.of(row);
-            if !may_repeat(rank) {
-                return true;
-            }
-            let n = n_of_rank.entry((rank, row.location.interface));
+            let n = n_of.entry((rank.repeated(row), row.location.interface));
             let n = n.or_default();
             *n = n.saturating_add(1);
             *n <= ENOUGH_REPEATS
         });
-        self.count();
+    }
+
+    fn keep_lowest_of_ranks(&mut self, most: usize) {
+        let rank = self.rank;
+        let mut keys: HashMap<(u64, u32), Vec<u64>, Placing> = HashMap::default();
+        for row in &self.rows {
+            let of_rank = keys.entry((rank.of(row), row.location.interface));
+            of_rank.or_default().push(row.key);
+        }
+        keys.retain(|_, keys| {
+            keys.sort_unstable();
+            keys.dedup();
+            keys.len() > most
+        });
+        self.rows.retain(|row| {
+            let of_rank = keys.get(&(rank.of(row), row.location.interface));
+            of_rank.is_none_or(|keys| keys.get(most).is_some_and(|first| row.key < *first))
+        });
     }
 }
 
@@ -241,5 +278,68 @@ impl SelectedCounts {
 
     pub(super) fn any_reaches(&self, limit: usize) -> bool {
         (0..self.n_of.len()).any(|index| self.reaches(limit, u32::try_from(index).unwrap_or(0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HashSample, SampleRank, SampledPacket};
+    use crate::base::hash::mixed;
+    use crate::location::Location;
+    use std::collections::HashSet;
+
+    const LIMIT: usize = 512;
+
+    fn row(rank: u64, host: u64) -> SampledPacket {
+        SampledPacket {
+            key: mixed(rank ^ mixed(host)),
+            unaddressed: mixed(rank),
+            content: mixed(rank),
+            tuple_and_seq: 0,
+            pair: host,
+            flow: host,
+            toward: true,
+            directed: true,
+            copy_tag: 0,
+            location: Location::default(),
+            t_ns: 0,
+            tcp_bytes: 0,
+        }
+    }
+
+    /// So many packets that differ in their addresses alone, as pure acknowledgments, of hosts.
+    fn sampled(ranks: u64, hosts: std::ops::Range<u64>) -> HashSample {
+        let mut sample = HashSample::by(LIMIT, SampleRank::Unaddressed);
+        for rank in 0..ranks {
+            for row in hosts.clone().map(|host| row(rank, host)) {
+                sample.consider(row.unaddressed, &row);
+            }
+        }
+        sample.finish();
+        sample
+    }
+
+    #[test]
+    fn a_point_that_sees_all_hosts_has_what_those_have_that_see_some() {
+        let mut every = sampled(200, 0..24);
+        let mut some = sampled(200, 0..12);
+        let threshold = every.threshold_for(LIMIT).min(some.threshold_for(LIMIT));
+        let [every, some] = [every, some].map(|one| one.at_most(threshold));
+        let keys: HashSet<_> = every.iter().map(|row| row.key).collect();
+        assert!(every.len() > LIMIT / 2);
+        assert_eq!(every.len(), 2 * some.len());
+        assert!(some.iter().all(|row| keys.contains(&row.key)));
+    }
+
+    #[test]
+    fn a_rank_of_more_hosts_than_fit_does_not_displace_others() {
+        let mut sample = sampled(1, 0..100_000);
+        for rank in 1..LIMIT as u64 {
+            sample.consider(mixed(rank), &row(rank, 1));
+        }
+        sample.finish();
+        let ranks: HashSet<_> = sample.rows.iter().map(|row| row.unaddressed).collect();
+        assert!(ranks.len() > LIMIT / 4);
+        assert!(sample.rows.len() < 2 * LIMIT);
     }
 }

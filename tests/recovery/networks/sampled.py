@@ -24,17 +24,26 @@ N, GAP_NS, LOST = 6_000, 300_000, 0.03
 def sampled(
     n_flows: int, n_hosts: int, seen_frac: float, *, of: str = "packets", at_point: str = "b"
 ) -> Network:
-    """Requests, and half as many answers; losses before the middle, and on the way around it."""
+    """Requests, and half as many answers; losses before the middle, and on the way around it.
+
+    Args:
+        n_flows: How many there are.
+        n_hosts: Between how many pairs of hosts.
+        seen_frac: What share of them passes the middle, or is captured there.
+        of: `packets`, `flows` or `hosts`.
+        at_point: Which point captures not all.
+    """
     chance = np.random.default_rng(1)
-    passes = chance.permutation(n_flows) < seen_frac * n_flows
+    n_ways = n_hosts if of == "hosts" else n_flows
+    passes = chance.permutation(n_ways) < seen_frac * n_ways
     is_captured = chance.random(N) < seen_frac
     packets = []
-    n_at_once = min(n_flows, 20)
+    n_at_once = min(n_flows, 20) if n_flows < N else 1
     for at in range(N):
         flow = at * n_flows // N // n_at_once * n_at_once + int(chance.integers(n_at_once))
         near, far = (f"10.0.{side}.{1 + flow % n_hosts}" for side in (0, 1))
         ends, ports = (near, far), (4_000 + flow, 9_000)
-        way = LINE if of == "packets" or passes[flow] else AROUND
+        way = LINE if of == "packets" or passes[flow % n_ways] else AROUND
         if at % 3 == 0:
             ends, ports, way = (far, near), (9_000, 4_000 + flow), way[::-1]
         frame = datagram(ends, ports, at % 65_535 + 1, chance.bytes(60))

@@ -71,7 +71,7 @@ def find_edges(
     edges = own & taken.keys()
     edges |= {ends for ends, n in around.items() if n <= HARDLY_EVER * taken[ends]}
     edges |= {ends for ends, n in around.items() if n < jumps[ends]}
-    edges -= {ends for ends in edges if around[ends] and is_sampled(on_path, runs, along, ends)}
+    edges -= {ends for ends in edges if around[ends] and is_sampled(runs, along, ends)}
     doubtful = {ends for ends, n in around.items() if n < taken[ends]} - edges
     edges |= {ends for ends in doubtful if _takes_other_time(on_path, along, ends)}
     place = {point: i for i, point in enumerate(along)}

@@ -363,6 +363,7 @@ pub(crate) fn is_covered(plan: &Plan, observation: &Observation) -> bool {
 mod tests {
     use super::*;
     use crate::base::blocks::N_BLOCKS;
+    use crate::identity::stream_bytes::StreamBytes;
     use crate::matching::loss::allocate::allocate;
     use crate::matching::loss::segment_loss::LinkLoss;
     use crate::matching::testing::{observation, path};
@@ -509,5 +510,29 @@ mod tests {
         let mut losses = Losses::default();
         (0..1000).for_each(|pair| note(&mut losses, &plan, pair, &[0, 1, 2], 0));
         assert_eq!((losses.crossed.n_pairs(), losses.ended.len()), (1000, 0));
+    }
+
+    /// It entered in one packet with others, which the first point has: on the whole path that one would
+    /// count, so what was lost of it there are bytes.
+    #[test]
+    fn a_piece_of_what_entered_whole_is_a_lost_packet_behind_the_cut_alone() {
+        let plan = path(3);
+        let topology = Topology::new(&plan);
+        let mut losses = Losses::default();
+        note(&mut losses, &plan, 1, &[0, 1, 2], 0);
+        let seen = [Observation {
+            pair: 1,
+            range: StreamBytes::new(1, 1_000),
+            ..observation(1, 1, 0)
+        }];
+        let all = Some(Lost::whole(&seen[0]));
+        let mut left = Leftover::of(&seen, Direction::Forward, all, false).unwrap();
+        left.entered_in_another = true;
+        losses.note_end((&plan, &topology), &left, &WaitingTimes::default());
+        let lost: Vec<_> = allocated(&losses, &plan)
+            .iter()
+            .map(|[forward, _]| (forward.lost.packets, forward.lost.bytes))
+            .collect();
+        assert_eq!(lost, [(0, 0), (1, 1_000), (0, 1_000)]);
     }
 }
