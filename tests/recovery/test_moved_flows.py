@@ -133,3 +133,29 @@ def test_a_branch_that_samples_does_not_show_which_one_a_flow_took(
         rows = {(row["near"], row["far"]): dict(row) for row in result.document["segments"]}
     row, n_sent = rows[TO_LEFT], sum(packet.ways[0] == LEFT for packet in packets)
     assert row["lost_lo_frac"] <= len(network.lost) / n_sent <= row["lost_hi_frac"]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("missed", [0.05, 0.5, 0.9])
+def test_the_branch_that_a_flow_takes_missed_its_packets(
+    missed: float, seed: int, tmp_path: Path
+) -> None:
+    is_missed = np.random.default_rng(seed).random(N) < missed
+    stay: Moves = {True: (LEFT, LEFT), False: (RIGHT, RIGHT)}
+    made = network_of(stay, Edges(TAKES_NS), seed, 0.5)
+    network = walk(
+        made.packets,
+        Edges(TAKES_NS, lost={TO_LEFT: 0.03}),
+        seed,
+        missed=lambda point, at: point == "left" and bool(is_missed[at]),
+    )
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
+        n_missed = {row["point"]: row["n_missed"] for row in result.document["points"]}
+        rows = {(row["near"], row["far"]): dict(row) for row in result.document["segments"]}
+    lost = {number for _, number in network.lost}
+    passed = [at for at in range(N) if at not in lost and made.packets[at].ways[0] == LEFT]
+    # but for those before its first frame and after its last
+    assert n_missed["left"] == pytest.approx(is_missed[passed].sum(), rel=0.03)
+    assert n_missed["right"] == 0
+    row, n_sent = rows[TO_LEFT], sum(packet.ways[0] == LEFT for packet in made.packets)
+    assert row["lost_lo_frac"] <= len(lost) / n_sent <= row["lost_hi_frac"]

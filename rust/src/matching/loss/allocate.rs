@@ -85,7 +85,7 @@ impl Candidates {
 
 /// Allocates all losses. `n_pairs`: what came through, per link and direction.
 pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Allocated {
-    let points = losses.misses.count(plan, &losses.crossed, &losses.hosts);
+    let points = losses.missed(plan);
     let books = Allocation::new(plan, losses, n_pairs, &points);
     let mut gathered: BTreeMap<Candidates, LinkLoss> = BTreeMap::new();
     let mut seen_at_both: HashMap<(u16, u16, usize), Lost> = HashMap::new();

@@ -2,8 +2,10 @@
 //! capture.
 
 use crate::matching::counts::LatePair;
+use crate::matching::loss::flow_times::FlowTimes;
 use crate::matching::loss::host_segments::{HostSegments, Passing};
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
+use crate::matching::loss::{flow_of, onward_bits};
 use crate::matching::observation::Observation;
 use crate::plan::{Along, Capturing, Direction, Plan, Topology};
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Jump {
     way: DirectedPair,
+    /// One way, where the path forks.
+    flow: Option<u64>,
     leap: Leap,
     /// The points that were capturing then.
     capturing: Capturing,
@@ -54,9 +58,41 @@ impl Missed {
     }
 }
 
-/// From where to where packets jumped, the points that were capturing then, the segments that packets of their
-/// addresses cross, and whether it is known that they cross them.
-type Alike = (Leap, Capturing, u128, bool);
+/// Jumps of which the same points may have missed a packet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Alike {
+    leap: Leap,
+    capturing: Capturing,
+    /// The segments that packets of their addresses cross, and whether it is known that they cross them.
+    crossed: u128,
+    is_known: bool,
+    /// The branches of forks that their flows do not take, while they take others.
+    shut: u128,
+}
+
+impl Alike {
+    /// The points that their packets passed unseen.
+    fn passed(&self, topology: &Topology) -> Vec<u16> {
+        let Leap {
+            up,
+            down,
+            direction,
+        } = self.leap;
+        let along = topology.along(direction);
+        let is_open = |up: u16, down: u16| {
+            let crossing = topology.between(up, down);
+            crossing.is_some_and(|one| self.shut & one.bit() == 0)
+        };
+        let is_passed = |point: &u16| {
+            let is_crossed = topology.bits_at(along, *point) & self.crossed != 0;
+            let ends = [(up, *point), (*point, down)];
+            self.capturing.has(*point)
+                && is_crossed
+                && ends.iter().all(|ends| along.is_led(*ends, is_open))
+        };
+        self.leap.points(topology).filter(is_passed).collect()
+    }
+}
 
 impl Leap {
     /// The same of packets of the opposite direction.
@@ -86,6 +122,17 @@ impl Leap {
         !self.points(topology).any(are_beside)
     }
 
+    /// Where the path forks, the branches that a flow did not take, if it took others.
+    fn shut(self, topology: &Topology, flow_times: &FlowTimes, flow: u64) -> u128 {
+        let forks = std::iter::once(self.up).chain(self.points(topology));
+        let branches = forks.map(|fork| onward_bits(topology, self.direction, fork));
+        let shut = branches.map(|all| match flow_times.ever(flow, all) {
+            0 => 0,
+            taken => all & !taken,
+        });
+        shut.fold(0, |all, one| all | one)
+    }
+
     /// A bit for each link that leads to one of them from where packets jumped.
     pub(super) fn entries(self, topology: &Topology) -> u128 {
         let to = self.points(topology);
@@ -99,6 +146,13 @@ impl Leap {
         let points = self.points(topology);
         points.fold(0, |all, point| all | topology.bits_at(along, point))
     }
+}
+
+/// Which segments packets crossed: of address pairs, of flows where the path forks, and of hosts.
+pub(crate) struct WaysTaken<'a> {
+    pub(crate) crossed: &'a PairSegments,
+    pub(crate) flow_times: &'a FlowTimes,
+    pub(crate) hosts: &'a HostSegments,
 }
 
 /// What points saw and missed between two observations of a packet.
@@ -149,6 +203,7 @@ impl Misses {
             };
             let jump = Jump {
                 way: DirectedPair::of(up),
+                flow: flow_of(topology, up),
                 leap,
                 capturing: topology.capturing((up.aligned_ns, down.aligned_ns)),
             };
@@ -213,42 +268,33 @@ impl Misses {
 
     /// How many jumps are alike: from where to where, of pairs that cross the same segments; of those that sent a
     /// packet or two, other pairs of their hosts.
-    fn alike(
-        &self,
-        topology: &Topology,
-        crossed: &PairSegments,
-        hosts: &HostSegments,
-    ) -> BTreeMap<Alike, u64> {
+    fn alike(&self, topology: &Topology, of: &WaysTaken<'_>) -> BTreeMap<Alike, u64> {
         let mut alike = BTreeMap::new();
-        for (
-            Jump {
-                way,
-                leap,
-                capturing,
-            },
-            n,
-        ) in &self.jumped
-        {
-            let share = hosts.pass_between(topology, crossed, (*way, *leap));
-            let passed = if share == Passing::Nothing {
-                crossed.of(way.pair)
+        for (jump, n) in &self.jumped {
+            let Jump { way, leap, .. } = *jump;
+            let share = of.hosts.pass_between(topology, of.crossed, (way, leap));
+            let crossed = if share == Passing::Nothing {
+                of.crossed.of(way.pair)
             } else {
                 leap.bits_between(topology)
             };
-            let key = (*leap, *capturing, passed, share != Passing::Some);
+            let shut = |flow| leap.shut(topology, of.flow_times, flow);
+            let key = Alike {
+                leap,
+                capturing: jump.capturing,
+                crossed,
+                is_known: share != Passing::Some,
+                shut: jump.flow.map_or(0, shut),
+            };
             *alike.entry(key).or_default() += n;
         }
         alike
     }
 
     /// What each point missed, per direction: of pairs of addresses that pass it otherwise. What
-    /// one of several parallel points missed is divided as what they saw is.
-    pub(crate) fn count(
-        &self,
-        plan: &Plan,
-        crossed: &PairSegments,
-        hosts: &HostSegments,
-    ) -> Vec<[Missed; 2]> {
+    /// one of several parallel points missed is divided as what they saw is, where the flow takes none of them
+    /// or several.
+    pub(crate) fn count(&self, plan: &Plan, of: &WaysTaken<'_>) -> Vec<[Missed; 2]> {
         let topology = Topology::new(plan);
         let new = |point| {
             [0, 1].map(|side| Missed {
@@ -257,17 +303,13 @@ impl Misses {
             })
         };
         let mut found: Vec<[Missed; 2]> = topology.points().map(new).collect();
-        for ((leap, capturing, crossed, is_known), n) in self.alike(&topology, crossed, hosts) {
-            let along = topology.along(leap.direction);
-            let is_passed = |point: &u16| {
-                capturing.has(*point) && topology.bits_at(along, *point) & crossed != 0
-            };
-            let passed: Vec<u16> = leap.points(&topology).filter(is_passed).collect();
-            let side = leap.direction.index();
-            for (point, share) in self.shares(along, &passed, side) {
+        for (alike, n) in self.alike(&topology, of) {
+            let direction = alike.leap.direction;
+            let (along, side) = (topology.along(direction), direction.index());
+            for (point, share) in self.shares(along, &alike.passed(&topology), side) {
                 let missed = found.get_mut(usize::from(point));
                 if let Some(missed) = missed.and_then(|both| both.get_mut(side)) {
-                    let of = if is_known {
+                    let of = if alike.is_known {
                         &mut missed.n_missed
                     } else {
                         &mut missed.n_maybe_missed
@@ -323,11 +365,25 @@ mod tests {
 
     /// Seen and missed per point, forward, where pair 1 crosses these links, and pair 2 all.
     fn counted(misses: &Misses, plan: &Plan, crossed: &[usize]) -> Vec<(u64, f64)> {
+        counted_of(misses, plan, crossed, &FlowTimes::default())
+    }
+
+    fn counted_of(
+        misses: &Misses,
+        plan: &Plan,
+        crossed: &[usize],
+        flow_times: &FlowTimes,
+    ) -> Vec<(u64, f64)> {
         let bit = |link: usize| LinkCrossing { link, side: 0 }.bit();
         let bits = |links: &[usize]| links.iter().fold(0, |all, at| all | bit(*at));
         let all: Vec<usize> = (0..plan.links.len()).collect();
         let crossed = PairSegments::from_iter([(1, bits(crossed)), (2, bits(&all))]);
-        let found = misses.count(plan, &crossed, &HostSegments::default());
+        let of = WaysTaken {
+            crossed: &crossed,
+            flow_times,
+            hosts: &HostSegments::default(),
+        };
+        let found = misses.count(plan, &of);
         let found = found.into_iter();
         found.map(|[to, _]| (to.n_seen, to.n_missed)).collect()
     }
@@ -363,6 +419,25 @@ mod tests {
         let found = counted(&misses, &plan, &[0, 2]);
         assert_eq!(found[1..3], [(30, 4.0), (10, 0.0)]);
         let found = counted(&misses, &plan, &[0, 1, 2, 3]);
+        assert_eq!(found[1..3], [(30, 3.0), (10, 1.0)]);
+    }
+
+    #[test]
+    fn of_parallel_points_the_one_that_the_flow_passes_missed_it() {
+        let plan = fork();
+        let topology = Topology::new(&plan);
+        let mut misses = Misses::default();
+        note(&mut misses, &plan, 2, &[0, 1, 3], 30);
+        note(&mut misses, &plan, 2, &[0, 2, 3], 10);
+        note(&mut misses, &plan, 1, &[0, 3], 4);
+        let mut flow_times = FlowTimes::default();
+        let flow = flow_of(&topology, &observation(1, 0, 0)).unwrap();
+        let to = |point: u16| topology.between(0, point).unwrap().bit();
+        flow_times.add(flow, to(2), 7);
+        let found = counted_of(&misses, &plan, &[0, 1, 2, 3], &flow_times);
+        assert_eq!(found[1..3], [(30, 0.0), (10, 4.0)]);
+        flow_times.add(flow, to(1), 70);
+        let found = counted_of(&misses, &plan, &[0, 1, 2, 3], &flow_times);
         assert_eq!(found[1..3], [(30, 3.0), (10, 1.0)]);
     }
 }

@@ -18,7 +18,7 @@ use crate::matching::loss::arrivals::Arrivals;
 use crate::matching::loss::flow_times::FlowTimes;
 use crate::matching::loss::host_segments::HostSegments;
 use crate::matching::loss::lost_packets::ToldBy;
-use crate::matching::loss::missed::Misses;
+use crate::matching::loss::missed::{Missed, Misses, WaysTaken};
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
 use crate::matching::loss::unmirrored::unmirrored_at;
 use crate::matching::observation::Observation;
@@ -266,7 +266,7 @@ impl Losses {
         if !topology.forks() {
             return;
         }
-        let points = self.misses.count(plan, &self.crossed, &self.hosts);
+        let points = self.missed(plan);
         let links = 0..plan.links.len();
         let crossings = links.flat_map(|link| [0, 1].map(|side| LinkCrossing { link, side }));
         let misses_much = |one: &LinkCrossing| {
@@ -276,6 +276,16 @@ impl Losses {
         };
         let hidden = crossings.filter(misses_much);
         self.hidden = hidden.fold(0, |all, one| all | one.bit());
+    }
+
+    /// What each point missed, per direction.
+    pub(crate) fn missed(&self, plan: &Plan) -> Vec<[Missed; 2]> {
+        let of = WaysTaken {
+            crossed: &self.crossed,
+            flow_times: &self.flow_times,
+            hosts: &self.hosts,
+        };
+        self.misses.count(plan, &of)
     }
 
     /// Whether nothing but what is sent to their receiver says that they were to go on.
