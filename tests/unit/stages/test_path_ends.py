@@ -31,6 +31,17 @@ def test_the_ends_of_a_tenant_are_the_ends_of_the_path() -> None:
 def test_ends_that_share_packets_stay() -> None:
     assert not are_apart([0, 1, 2], sharing({(0, 2): 1}))
     assert not are_apart([0, 1], sharing({}))
+    assert not are_apart([0, 1, 2], sharing({(0, 1): 500, (0, 2): 6}))
+
+
+def test_ends_that_have_each_others_broadcasts_are_apart() -> None:
+    """A client, a balancer and two servers behind it."""
+    relations = sharing(
+        {(0, 1): 900, (0, 2): 450, (1, 2): 450, (0, 3): 440, (1, 3): 440, (2, 3): 2}
+    )
+    assert are_apart([2, 1, 0, 3], relations)
+    edges = [(2, 1), (0, 1), (1, 3)]
+    assert between_ends_that_share([2, 1, 0, 3], edges, relations) == [0, 2, 1, 3]
 
 
 def test_where_no_ends_share_packets_the_order_stays() -> None:

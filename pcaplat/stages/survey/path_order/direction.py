@@ -16,6 +16,9 @@ from pcaplat.stages.survey.path_order.flow_openers import Starts, count_flow_ope
 from pcaplat.stages.survey.path_order.order import PathOrder
 from pcaplat.text import plain_name
 
+HARDLY_EVER = 0.01
+"""A smaller share of the packets of an end is no traffic between the ends."""
+
 
 def declared_path(points: Sequence[Point], path: Sequence[str] | None) -> list[int] | None:
     """Read the path that the user gave.
@@ -133,8 +136,16 @@ def cover_starts(relations: Relations, group: list[int], points: Sequence[Point]
 
 
 def are_apart(along: Sequence[int], relations: Relations) -> bool:
-    """Whether no packet goes from one end of a path to the other, as between two tenants."""
-    return len(along) > 2 and _n_shared((along[0], along[-1]), relations) == 0  # noqa: PLR2004
+    """Whether hardly any packet goes from one end of a path to the other.
+
+    As between two tenants, or two servers of which each has the other's broadcasts.
+    """
+    first, *between, last = along
+    n_most = max(
+        (_n_shared((end, other), relations) for end in (first, last) for other in between),
+        default=-1,
+    )
+    return _n_shared((first, last), relations) <= HARDLY_EVER * n_most
 
 
 def between_ends_that_share(
