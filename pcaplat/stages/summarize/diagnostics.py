@@ -1,6 +1,7 @@
 """What may mislead about the segments' latencies."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from pcaplat.diagnostics.catalogue import diagnose
 from pcaplat.model.diagnostic import Diagnostic
@@ -22,6 +23,30 @@ BOUND_OF_NONE = 3
 
 COARSE_SHARE = 0.1
 """Stamps coarser than this share of a median blur it."""
+
+
+SOME_FRAC = 0.01
+"""A point that captured nothing of flows with a smaller share of its packets may have missed them
+by chance."""
+
+
+def check_points(points: Sequence[Mapping[str, Any]]) -> list[Diagnostic]:
+    """Say which points captured nothing of flows that may pass them.
+
+    Args:
+        points: Rows of `points` of the document.
+    """
+    found = []
+    for row in points:
+        n_maybe = row["n_maybe_missed"] or 0
+        n_known = row["n_matched"] + (row["n_missed"] or 0)
+        if n_maybe >= max(ENOUGH_PACKETS, SOME_FRAC * n_known):
+            text = (
+                f"captured nothing of flows that had {format_count(n_maybe)} packets before it and "
+                f"after it, beside {format_count(n_known)} that passed it"
+            )
+            found.append(diagnose("flows-not-captured", row["point"], text))
+    return found
 
 
 def check_segments(findings: Findings, segments: Sequence[Segment]) -> list[Diagnostic]:

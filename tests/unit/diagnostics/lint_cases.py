@@ -116,6 +116,11 @@ CASES = {
         CLEAN.having(far=far(sees=lambda at, _: not 0.3 < at / (2 * MIDDLE_FRAME) < 0.6)),
         CLEAN.having(far=far(sees=lambda at, _: at % 3 > 0)),
     ),
+    "flows-not-captured": Case(
+        Written(lambda folder: sampled(20, 1, 0.6, of="flows").save(folder)),
+        Written(lambda folder: sampled(20, 1, 0.6).save(folder)),
+        by="merge",
+    ),
     "mirror-duplicates": Case(
         Simulated(EFFECTS["mirror copies"](base())), Simulated(EFFECTS["identical packets"](base()))
     ),

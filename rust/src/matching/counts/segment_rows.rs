@@ -216,7 +216,6 @@ pub(crate) struct Ended {
 
 const ENDED_VALUES: usize = 11;
 const NO_POINT: u16 = u16::MAX;
-const NO_FLOW: i64 = 0;
 /// Above the first point and the block: two traits, and the route.
 const TOWARD_BIT: u32 = 45;
 const GUESSED_BIT: u32 = 46;
@@ -258,7 +257,7 @@ impl Ended {
             | i64::from(end.is_guessed) << GUESSED_BIT
             | i64::from(end.direction.route()) << ROUTE_BIT;
         let pair = end.way.pair.cast_signed();
-        let flow = end.flow.map_or(NO_FLOW, u64::cast_signed);
+        let flow = end.flow.cast_signed();
         let [low, high] = halves(end.waited_for);
         let told_by = self.told_by as i64 | i64::from(end.was_cut) << CUT_BIT;
         [
@@ -279,7 +278,7 @@ impl Ended {
                 toward: block >> TOWARD_BIT & 1 == 1,
             },
             is_guessed: block >> GUESSED_BIT & 1 == 1,
-            flow: Some(flow.cast_unsigned()).filter(|_| flow != NO_FLOW),
+            flow: flow.cast_unsigned(),
             from: known(16),
             point: point(0),
             direction: Direction::on(u16::try_from(block >> ROUTE_BIT).unwrap_or(0), !is_so(0)),

@@ -7,6 +7,7 @@
 //! segment; (1 − m) E − m D are as many as v would have witnessed, and n holds what it witnessed.
 
 use crate::matching::loss::arrivals::Arrivals;
+use crate::matching::loss::flows::apart::Apart;
 use crate::matching::loss::missed::Missed;
 use crate::matching::loss::segment_loss::LinkLoss;
 use crate::matching::loss::{End, Losses};
@@ -183,6 +184,7 @@ pub(crate) struct Allocation<'a> {
     plan: &'a Plan,
     pub(crate) topology: Topology,
     arrivals: &'a Arrivals,
+    apart: &'a Apart,
     n_pairs: &'a [[u64; 2]],
     points: &'a [[Missed; 2]],
 }
@@ -198,6 +200,7 @@ impl<'a> Allocation<'a> {
             plan,
             topology: Topology::new(plan),
             arrivals: &losses.arrivals,
+            apart: &losses.apart,
             n_pairs,
             points,
         }
@@ -263,12 +266,47 @@ impl<'a> Allocation<'a> {
         crossed & crossing.bit() != 0 && !is_torn
     }
 
-    /// The segments after the last observation that the address pair crosses otherwise.
+    /// The segments after the last observation that the address pair crosses otherwise, to points that its flow is not
+    /// apart from.
     fn onward(&self, end: &End, crossed: u128) -> impl Iterator<Item = LinkCrossing> {
-        let next = self.topology.along(end.direction).onward(end.point);
-        let next = next.filter(|down| end.branch.is_none_or(|branch| branch == *down));
-        let segments = next.filter_map(|down| self.topology.between(end.point, down));
-        segments.filter(move |one| self.goes_on(end, crossed, *one))
+        let next = self.next(end, end.point, crossed);
+        let next = next.filter(|(_, down)| end.branch.is_none_or(|branch| branch == *down));
+        let next = next.filter(|(_, down)| !self.apart.has(end.flow, *down));
+        next.map(|(crossing, _)| crossing)
+    }
+
+    /// The segments from a point that the address pair crosses otherwise, and where they lead to.
+    fn next(
+        &self,
+        end: &End,
+        point: u16,
+        crossed: u128,
+    ) -> impl Iterator<Item = (LinkCrossing, u16)> {
+        let next = self.topology.along(end.direction).onward(point);
+        let segments = next.filter_map(move |down| {
+            let crossing = self.topology.between(point, down)?;
+            Some((crossing, down))
+        });
+        segments.filter(move |(one, _)| self.goes_on(end, crossed, *one))
+    }
+
+    /// The segments to the next points that saw something of its flow, past points that it is apart from.
+    fn past_apart(&self, end: &End, crossed: u128) -> Vec<LinkCrossing> {
+        let is_apart = |down: u16| self.apart.has(end.flow, down);
+        if end.branch.is_some() || self.onward(end, crossed).next().is_some() {
+            return Vec::new();
+        }
+        let (mut found, mut reached, mut at) = (Vec::new(), vec![end.point], 0);
+        while let Some(from) = reached.get(at).copied() {
+            for (crossing, down) in self.next(end, from, crossed) {
+                found.push(crossing);
+                if is_apart(down) && !reached.contains(&down) {
+                    reached.push(down);
+                }
+            }
+            at += 1;
+        }
+        found
     }
 
     /// Of these, branches that were not waited for while another one of the fork was: a branch that nothing takes any
@@ -334,7 +372,8 @@ impl<'a> Allocation<'a> {
         let more = more.map(|one| (one, Maybe::More));
         let crossed = losses.crossed_of(&self.topology, end);
         let unwatched: Vec<LinkCrossing> = self.unwatched(end, crossed).collect();
-        let more = more.chain(unwatched.iter().map(|one| (*one, Maybe::More)));
+        let past = self.past_apart(end, crossed);
+        let more = more.chain(unwatched.iter().chain(&past).map(|one| (*one, Maybe::More)));
         let is_doubtful = losses.is_by_receiver(&self.topology, end) || !unwatched.is_empty();
         let fewer = lost.iter().filter(|_| is_doubtful).cloned();
         let fewer = fewer.flat_map(links).map(|one| (one, Maybe::Fewer));

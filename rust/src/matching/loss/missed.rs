@@ -2,10 +2,12 @@
 //! capture.
 
 use crate::matching::counts::LatePair;
-use crate::matching::loss::flow_times::FlowTimes;
+use crate::matching::loss::flows::apart::{Apart, FlowPast, SeenFlows};
+use crate::matching::loss::flows::flow_of;
+use crate::matching::loss::flows::times::FlowTimes;
 use crate::matching::loss::host_segments::{HostSegments, Passing};
+use crate::matching::loss::onward_bits;
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
-use crate::matching::loss::{flow_of, onward_bits};
 use crate::matching::observation::Observation;
 use crate::plan::{Along, Capturing, Direction, Plan, Topology};
 use serde::{Deserialize, Serialize};
@@ -15,8 +17,8 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Jump {
     way: DirectedPair,
-    /// One way, where the path forks.
-    flow: Option<u64>,
+    /// One way.
+    flow: u64,
     leap: Leap,
     /// The points that were capturing then.
     capturing: Capturing,
@@ -37,7 +39,7 @@ pub struct Missed {
     pub n_seen: u64,
     /// And those it missed: no whole number where they may have been missed by a parallel point.
     pub n_missed: f64,
-    /// Others of addresses of which it saw nothing, which may as well have gone another way.
+    /// Others of flows or addresses of which it saw nothing, which may as well have gone another way.
     pub n_maybe_missed: f64,
 }
 
@@ -68,9 +70,16 @@ struct Alike {
     is_known: bool,
     /// The branches of forks that their flows do not take, while they take others.
     shut: u128,
+    /// A bit for each point that they are apart from.
+    apart: u128,
 }
 
 impl Alike {
+    fn is_apart(&self, point: u16) -> bool {
+        let bits = self.apart.checked_shr(u32::from(point));
+        bits.is_some_and(|bits| bits & 1 == 1)
+    }
+
     /// The points that their packets passed unseen.
     fn passed(&self, topology: &Topology) -> Vec<u16> {
         let Leap {
@@ -152,6 +161,7 @@ impl Leap {
 pub(crate) struct WaysTaken<'a> {
     pub(crate) crossed: &'a PairSegments,
     pub(crate) flow_times: &'a FlowTimes,
+    pub(crate) apart: &'a Apart,
     pub(crate) hosts: &'a HostSegments,
 }
 
@@ -203,7 +213,7 @@ impl Misses {
             };
             let jump = Jump {
                 way: DirectedPair::of(up),
-                flow: flow_of(topology, up),
+                flow: flow_of(up),
                 leap,
                 capturing: topology.capturing((up.aligned_ns, down.aligned_ns)),
             };
@@ -266,6 +276,35 @@ impl Misses {
         found
     }
 
+    /// The flows of which points saw nothing that many of their packets jumped.
+    pub(super) fn apart(&self, topology: &Topology, seen: &SeenFlows) -> Apart {
+        let mut between: HashMap<Leap, Vec<u16>> = HashMap::new();
+        let mut past: HashMap<FlowPast, (u64, usize)> = HashMap::new();
+        let mut missed: HashMap<(u16, usize), u64> = HashMap::new();
+        for (jump, n) in &self.jumped {
+            let (flow, leap) = (jump.flow, jump.leap);
+            let points = between.entry(leap);
+            let points = points.or_insert_with(|| leap.points(topology).collect());
+            let side = leap.direction.index();
+            for point in points.iter().copied().filter(|at| jump.capturing.has(*at)) {
+                if seen.has(flow, point) {
+                    *missed.entry((point, side)).or_default() += n;
+                } else {
+                    let (n_past, _) = past.entry(FlowPast { flow, point }).or_insert((0, side));
+                    *n_past += n;
+                }
+            }
+        }
+        let missed_frac = |point: u16, side: usize| {
+            let n = missed.get(&(point, side)).copied().unwrap_or(0);
+            portion(n, (n + self.n_seen(point, side)).max(1))
+        };
+        Apart::of(
+            past.into_iter()
+                .map(|(of, (n, side))| (of, (n, missed_frac(of.point, side)))),
+        )
+    }
+
     /// How many jumps are alike: from where to where, of pairs that cross the same segments; of those that sent a
     /// packet or two, other pairs of their hosts.
     fn alike(&self, topology: &Topology, of: &WaysTaken<'_>) -> BTreeMap<Alike, u64> {
@@ -278,13 +317,13 @@ impl Misses {
             } else {
                 leap.bits_between(topology)
             };
-            let shut = |flow| leap.shut(topology, of.flow_times, flow);
             let key = Alike {
                 leap,
                 capturing: jump.capturing,
                 crossed,
                 is_known: share != Passing::Some,
-                shut: jump.flow.map_or(0, shut),
+                shut: leap.shut(topology, of.flow_times, jump.flow),
+                apart: of.apart.points(jump.flow),
             };
             *alike.entry(key).or_default() += n;
         }
@@ -309,7 +348,7 @@ impl Misses {
             for (point, share) in self.shares(along, &alike.passed(&topology), side) {
                 let missed = found.get_mut(usize::from(point));
                 if let Some(missed) = missed.and_then(|both| both.get_mut(side)) {
-                    let of = if alike.is_known {
+                    let of = if alike.is_known && !alike.is_apart(point) {
                         &mut missed.n_missed
                     } else {
                         &mut missed.n_maybe_missed
@@ -381,6 +420,7 @@ mod tests {
         let of = WaysTaken {
             crossed: &crossed,
             flow_times,
+            apart: &Apart::default(),
             hosts: &HostSegments::default(),
         };
         let found = misses.count(plan, &of);
@@ -431,7 +471,7 @@ mod tests {
         note(&mut misses, &plan, 2, &[0, 2, 3], 10);
         note(&mut misses, &plan, 1, &[0, 3], 4);
         let mut flow_times = FlowTimes::default();
-        let flow = flow_of(&topology, &observation(1, 0, 0)).unwrap();
+        let flow = flow_of(&observation(1, 0, 0));
         let to = |point: u16| topology.between(0, point).unwrap().bit();
         flow_times.add(flow, to(2), 7);
         let found = counted_of(&misses, &plan, &[0, 1, 2, 3], &flow_times);

@@ -2,7 +2,7 @@
 
 pub(crate) mod allocate;
 pub(crate) mod arrivals;
-pub(crate) mod flow_times;
+pub(crate) mod flows;
 pub(crate) mod host_segments;
 pub(crate) mod loss_rows;
 pub(crate) mod lost_packets;
@@ -15,7 +15,9 @@ pub(crate) mod unmirrored;
 
 use crate::matching::late::{Leftover, WaitingTimes};
 use crate::matching::loss::arrivals::Arrivals;
-use crate::matching::loss::flow_times::FlowTimes;
+use crate::matching::loss::flows::apart::{Apart, SeenFlows};
+use crate::matching::loss::flows::flow_of;
+use crate::matching::loss::flows::times::FlowTimes;
 use crate::matching::loss::host_segments::HostSegments;
 use crate::matching::loss::lost_packets::ToldBy;
 use crate::matching::loss::missed::{Missed, Misses, WaysTaken};
@@ -37,8 +39,8 @@ pub(crate) struct End {
     pub(crate) way: DirectedPair,
     /// Nothing but where others of their addresses go says that they went in this direction.
     pub(crate) is_guessed: bool,
-    /// Where the path forks: their flow, one way. Of several ways it mostly takes one.
-    pub(crate) flow: Option<u64>,
+    /// Their flow, one way. Of several ways it mostly takes one.
+    pub(crate) flow: u64,
     /// The point before the last one that saw them.
     pub(crate) from: Option<u16>,
     /// The last one.
@@ -91,7 +93,7 @@ impl End {
         may_be_lost.then_some(Self {
             way: DirectedPair::of(last),
             is_guessed: left.is_guessed(plan),
-            flow: flow_of(topology, last),
+            flow: flow_of(last),
             from: left.from,
             point: last.point,
             direction,
@@ -148,6 +150,7 @@ pub(crate) struct Losses {
     pub(crate) arrivals: Arrivals,
     /// Of flows, one way, where the path forks.
     flow_times: FlowTimes,
+    seen_flows: SeenFlows,
     pub(crate) ended: HashMap<End, Lost>,
     pub(crate) misses: Misses,
     /// Address pairs of which some packet did not pass the whole path.
@@ -155,6 +158,8 @@ pub(crate) struct Losses {
     /// Known when all is noted.
     #[serde(skip)]
     hosts: HostSegments,
+    #[serde(skip)]
+    apart: Apart,
     /// Segments to points that miss much: what flows took of them does not show when.
     #[serde(skip)]
     hidden: u128,
@@ -172,6 +177,7 @@ impl Losses {
         self.note_crossed(topology, observations, crossed);
         if observations.last().is_some_and(|last| last.directed) {
             self.misses.note(topology, observations, direction);
+            self.note_seen(observations);
         }
     }
 
@@ -187,6 +193,17 @@ impl Losses {
         self.note_crossed(topology, observations, crossed);
         if observations.last().is_some_and(|last| last.directed) {
             self.misses.note_passed(observations, direction);
+            // what begins or ends here passes nothing else here
+            if let [_, between @ .., _] = observations {
+                self.note_seen(between);
+            }
+        }
+    }
+
+    #[inline]
+    fn note_seen(&mut self, observations: &[Observation]) {
+        for one in observations {
+            self.seen_flows.add(flow_of(one), one.point);
         }
     }
 
@@ -199,7 +216,8 @@ impl Losses {
     ) {
         if let Some(last) = observations.last() {
             self.crossed.add(DirectedPair::of(last), crossed);
-            if let Some(flow) = flow_of(topology, last) {
+            if topology.forks() {
+                let flow = flow_of(last);
                 let block = topology.block_of(last.aligned_ns);
                 self.arrivals.add(crossed, block);
                 let branches = crossed & topology.branches();
@@ -220,23 +238,24 @@ impl Losses {
             return of_pair | self.hosts.crossed(end, onward, back());
         }
         // with several receivers, its packets take several branches at once
-        let flow = end.flow.filter(|_| end.branch.is_none());
-        flow.map_or(of_pair, |flow| {
-            self.of_flow_then(topology, (flow, end), of_pair)
-        })
+        if topology.forks() && end.branch.is_none() {
+            self.of_flow_then(topology, end, of_pair)
+        } else {
+            of_pair
+        }
     }
 
     /// Of segments, where the path forks those that a flow took when one of its packets ended; and the whole path if
     /// they lead to its end.
-    fn of_flow_then(&self, topology: &Topology, (flow, end): (u64, &End), of_pair: u128) -> u128 {
+    fn of_flow_then(&self, topology: &Topology, end: &End, of_pair: u128) -> u128 {
         let mut found = of_pair;
         for point in topology.points() {
             let branches = onward_bits(topology, end.direction, point);
             let of_pair = of_pair & branches;
             let taken = if branches & self.hidden == 0 {
-                self.flow_times.taken(flow, of_pair, end.block)
+                self.flow_times.taken(end.flow, of_pair, end.block)
             } else {
-                self.flow_times.ever(flow, of_pair)
+                self.flow_times.ever(end.flow, of_pair)
             };
             if taken != 0 {
                 found &= !branches | taken;
@@ -258,11 +277,12 @@ impl Losses {
     }
 
     /// Learns what all together say: what hosts say of address pairs of which nothing crossed a segment behind the
-    /// point that saw them, and which points miss much.
+    /// point that saw them, which flows are apart, and which points miss much.
     pub(crate) fn learn(&mut self, plan: &Plan) {
         const MUCH: f64 = 0.2;
         let topology = Topology::new(plan);
         self.hosts = HostSegments::of(&topology, self);
+        self.apart = self.misses.apart(&topology, &self.seen_flows);
         if !topology.forks() {
             return;
         }
@@ -283,6 +303,7 @@ impl Losses {
         let of = WaysTaken {
             crossed: &self.crossed,
             flow_times: &self.flow_times,
+            apart: &self.apart,
             hosts: &self.hosts,
         };
         self.misses.count(plan, &of)
@@ -319,6 +340,7 @@ impl Losses {
         self.crossed.join(other.crossed);
         self.arrivals.merge(other.arrivals);
         self.flow_times.merge(other.flow_times);
+        self.seen_flows.merge(other.seen_flows);
         for (end, lost) in other.ended {
             self.ended.entry(end).or_default().add(lost);
         }
@@ -349,13 +371,6 @@ fn whole_bit(topology: &Topology, direction: Direction) -> u128 {
     let ends = topology.along(direction).whole;
     let whole = ends.and_then(|(up, down)| topology.between(up, down));
     whole.map_or(0, LinkCrossing::bit)
-}
-
-/// The flow of a packet, one way, where packets of two addresses may take several ways.
-fn flow_of(topology: &Topology, observation: &Observation) -> Option<u64> {
-    const TOWARD_MASK: u64 = 0x9e37_79b9_7f4a_7c15;
-    let way = if observation.toward { TOWARD_MASK } else { 0 };
-    topology.forks().then_some(observation.flow ^ way)
 }
 
 /// Whether all points of its part of the path were capturing.

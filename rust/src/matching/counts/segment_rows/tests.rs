@@ -62,7 +62,7 @@ fn ends_come_back_from_their_file() {
             pair: u64::MAX - number,
             toward: number % 2 == 1,
         },
-        flow: (number > 0).then_some(number),
+        flow: number,
         from: (number.is_multiple_of(2)).then_some(7),
         point: 3,
         direction: Direction::on(

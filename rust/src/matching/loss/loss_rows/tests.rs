@@ -113,7 +113,7 @@ fn what_entered_in_another_packet_has_the_time_of_its_entry() {
                 toward: true,
             },
             is_guessed: false,
-            flow: None,
+            flow: 0,
             from: None,
             point: 2,
             direction: Direction::Forward,
