@@ -87,19 +87,46 @@ def two_servers() -> Network:
     return walk(talk_of(pairs, 6_000, 1), Edges(ends, lost={("core", "s1"): LOST}))
 
 
-def star() -> Network:
-    """Each end sends to each other one, and packets to all of them are lost."""
-    chance, packets, names = np.random.default_rng(1), list[Packet](), ("x", "y", "z")
+PORTS = ("x", "y", "z")
+
+
+def talk_of_ports(*between: str) -> list[Packet]:
+    """Each end sends to each other one, over what lies between."""
+    chance, packets = np.random.default_rng(1), list[Packet]()
     pairs = [(one, other) for one in range(3) for other in range(3) if one != other]
     for at in range(6_000):
         one, other = pairs[int(chance.integers(len(pairs)))]
         ports = (4_000 + one, 4_000 + other)
         frame = datagram((host(one), host(other)), ports, at + 1, chance.bytes(60))
-        ends = (names[one], "core", names[other])
+        ends = (PORTS[one], *between, PORTS[other])
         packets.append(Packet(START_NS + at * 200_000, (ends,), frame))
-    edges = {(name, "core"): 20_000 + 3_000 * at for at, name in enumerate(names)}
-    lost = {("core", name): LOST for name in names}
-    return walk(packets, Edges(both_ways(edges), lost=lost))
+    return packets
+
+
+def star() -> Network:
+    """Packets from the core to all ends are lost."""
+    edges = {(name, "core"): 20_000 + 3_000 * at for at, name in enumerate(PORTS)}
+    lost = {("core", name): LOST for name in PORTS}
+    return walk(talk_of_ports("core"), Edges(both_ways(edges), lost=lost))
+
+
+def ports(missed: float = 0.0, lost: float = LOST) -> Network:
+    """Each end is a port of one switch, next to all others; the first misses packets."""
+    edges = both_ways({("x", "y"): 20_000, ("x", "z"): 23_000, ("y", "z"): 26_000})
+    is_missed = np.random.default_rng(3).random(6_000) < missed
+    return walk(
+        talk_of_ports(),
+        Edges(edges, lost=dict.fromkeys(edges, lost)),
+        missed=lambda point, at: point == "x" and bool(is_missed[at]),
+    )
+
+
+@pytest.mark.parametrize("missed", [0.03, 0.3])
+@pytest.mark.parametrize("lost", [0.0, LOST])
+def test_an_end_next_to_several_points_lacks_what_it_sent_to_them(
+    lost: float, missed: float, tmp_path: Path
+) -> None:
+    assert told(ports(missed, lost), tmp_path) == {PAUSED: set(), LACKING: {"x"}}
 
 
 def two_orders() -> Network:
@@ -116,7 +143,7 @@ def cut() -> Network:
     return fragments(6_000, 1, has_own_clocks=False)
 
 
-@pytest.mark.parametrize("make", [bursts, two_servers, star, two_orders, cut])
+@pytest.mark.parametrize("make", [bursts, two_servers, star, ports, two_orders, cut])
 def test_an_end_that_captured_all_lacks_nothing(
     make: Callable[[], Network], tmp_path: Path
 ) -> None:

@@ -148,32 +148,40 @@ def _ends(
     Between two points packets show it that were seen before and after. At an end they look lost.
     """
     for point in component:
-        neighbours = _neighbours(findings, point)
-        if len(neighbours) != 1:
+        neighbours = sorted(_neighbours(findings, point))
+        if _is_passed(seen, point, neighbours):
             continue
-        (other,) = neighbours
-        came = _came_from(findings, (point, other), seen)
-        absent = came.at(~np.isin(came.key, seen[point].key))
-        at_ns, own_ns = (
-            np.sort(_aligned_ns(findings, *one)) for one in ((other, absent), (point, seen[point]))
-        )
-        pause = max(_pauses(at_ns, own_ns), default=None)
-        name, next_name = findings.name(point), findings.name(other)
+        came = [_came_from(findings, (point, other), seen) for other in neighbours]
+        absent = [one.at(~np.isin(one.key, seen[point].key)) for one in came]
+        pairs = zip([point, *neighbours], [seen[point], *absent], strict=True)
+        own_ns, *others_ns = (_aligned_ns(findings, *pair) for pair in pairs)
+        at_ns = np.sort(np.concatenate([own_ns[:0], *others_ns]))
+        pause = max(_pauses(at_ns, np.sort(own_ns)), default=None)
+        name, next_names = findings.name(point), " and ".join(map(findings.name, neighbours))
         # of TCP data, which may be joined, acknowledgments show it
-        n, n_absent = (int(whole_everywhere(one).sum()) for one in (came, absent))
+        n, n_absent = (sum(int(whole_everywhere(one).sum()) for one in of) for of in (came, absent))
         if pause is not None:
             length_ns, n = pause
             text = (
-                f"holds no frame for {format_ns(length_ns)}, in which {next_name} captured "
+                f"holds no frame for {format_ns(length_ns)}, in which {next_names} captured "
                 f"{format_count(n)} sampled packets that came from it"
             )
             yield diagnose("capture-paused", name, text)
         elif n_absent >= max(ENOUGH_PACKETS, ABSENT_FRAC * n):
             text = (
                 f"lacks {format_frac(n_absent / n)} of the packets that came from it "
-                f"({format_count(n_absent)} of {format_count(n)} sampled at {next_name})"
+                f"({format_count(n_absent)} of {format_count(n)} sampled at {next_names})"
             )
             yield diagnose("end-not-captured", name, text)
+
+
+def _is_passed(seen: Sequence[Observations], point: int, neighbours: Sequence[int]) -> bool:
+    """Tell whether packets pass a point, from one of its neighbours to another."""
+    keys = distinct(seen[point].key[seen[point].is_directed])
+    n_beside = np.zeros(len(keys), np.int64)
+    for other in neighbours:
+        n_beside += np.isin(keys, seen[other].key)
+    return bool((n_beside > 1).sum() > HARDLY_EVER * len(keys))
 
 
 def _came_from(
