@@ -232,7 +232,7 @@ impl Intake<'_> {
             _ => Status::Unmatched,
         };
         let is_known = ending == Ending::Known;
-        let lost = observations.last().filter(|_| is_known).map(Lost::whole);
+        let lost = Lost::of(observations).filter(|_| is_known);
         let fate = Fate {
             status,
             lost,
@@ -275,13 +275,12 @@ impl Sink for Intake<'_> {
         direction: Direction,
         (has_entered, is_certain): (bool, bool),
     ) {
-        let Some(last) = observations.last() else {
+        let (Some(last), Some(whole)) = (observations.last(), Lost::of(observations)) else {
             return;
         };
         let recorder = &mut *self.recorder;
         // losses of streams are counted by bytes, which packets of equal bytes share
         if is_certain && !self.ranges.wants(observations, direction) {
-            let whole = Lost::whole(last);
             recorder
                 .leftovers
                 .take_lost(observations, direction, whole, has_entered);
@@ -389,7 +388,7 @@ impl Recorder {
         };
         let lost = Fate {
             status: status(&before),
-            lost: before.last().map(Lost::whole),
+            lost: Lost::of(&before),
             untold_bytes: 0,
             ..fate
         };

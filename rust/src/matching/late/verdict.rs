@@ -245,7 +245,7 @@ pub(super) mod tests {
             .iter()
             .map(|(p, ns)| observation(1, *p, *ns))
             .collect();
-        let lost = observations.last().map(Lost::whole);
+        let lost = Lost::of(&observations);
         let left = Leftover::of(&observations, Direction::Forward, lost, false).unwrap();
         Leftover {
             is_joinable: true,

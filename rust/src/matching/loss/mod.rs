@@ -99,7 +99,7 @@ impl End {
             direction,
             had_entered,
             was_cut: had_entered && was_cut(topology, left),
-            is_untold: last.range.has_bytes() && last.range.length().is_none(),
+            is_untold: last.range.has_bytes() && left.lost.is_none_or(|lost| lost.bytes == 0),
             unmirrored: unmirrored_at(plan, topology, last, direction),
             branch: left.branch,
             block: plan.blocks.block_of(last.aligned_ns),

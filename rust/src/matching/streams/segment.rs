@@ -102,6 +102,16 @@ impl Lost {
             bytes: observation.range.length().map_or(0, u64::from),
         }
     }
+
+    /// A packet by its observations, the last of which may be cut before it tells how many bytes there are.
+    pub(crate) fn of(observations: &[Observation]) -> Option<Self> {
+        let whole = Self::whole(observations.last()?);
+        let bytes = observations.iter().map(|one| Self::whole(one).bytes).max();
+        Some(Self {
+            bytes: bytes.filter(|_| whole.bytes == 0).unwrap_or(whole.bytes),
+            ..whole
+        })
+    }
 }
 
 impl StreamSegment {
@@ -170,7 +180,7 @@ impl StreamSegment {
         }
         let (lo, hi) = self.bytes;
         if n_bytes == hi.abs_diff(lo) {
-            return self.observations.last().map(Lost::whole);
+            return Lost::of(&self.observations);
         }
         let ends = [(lo, lo.saturating_add(1)), (hi.saturating_sub(1), hi)];
         Some(Lost {
