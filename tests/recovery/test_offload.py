@@ -20,6 +20,7 @@ from tests.recovery.simulate_offload import (
     neighbours,
     run,
 )
+from tests.support.frames import snap
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -193,6 +194,24 @@ def test_what_a_point_missed_is_found_behind_it(tmp_path: Path) -> None:
         assert (row["n_lost"], row["lost_bytes"]) == (0, 0)
     status = result.packets.filter(pl.col("protocol") == 6).select("status").collect()
     assert set(status["status"]) == {"matched", "coalesced"}
+
+
+@pytest.mark.parametrize("points", [(WIRE, WIRE, WIRE, JOINED), (WIRE, WIRE, WIRE, WIRE)])
+@pytest.mark.parametrize("lost_share", [0.0, 0.03])
+def test_what_is_lost_behind_a_short_capture_has_its_bytes(
+    lost_share: float, points: tuple[str, ...], tmp_path: Path
+) -> None:
+    """12 bytes of TCP tell where its bytes start, and not how many there are."""
+    recorded = run(Bulk(points, lost_share=lost_share, n_bursts=300))
+    files = recorded.save(tmp_path)
+    found = []
+    for n_bytes in (65_535, 46):
+        snap(tmp_path / "p1.pcap", n_bytes)
+        with pcaplat.merge(files, same_clock=["all"], keep_rows=False) as result:
+            rows = result.document["segments"]
+        names = ("near", "far", "direction", "class", "n_lost", "lost_bytes", "matched_bytes")
+        found.append([[row[name] for name in names] for row in rows])
+    assert found[0] == found[1]
 
 
 def test_the_whole_path_loses_packets_that_entered_whole_and_bytes_of_all(tmp_path: Path) -> None:

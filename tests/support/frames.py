@@ -66,3 +66,15 @@ def write_pcap(path: Path, records: list[tuple[int, bytes]]) -> None:
         for stamp_ns, data in records:
             head = struct.pack("<IIII", *divmod(stamp_ns, 10**9), len(data), len(data))
             file.write(head + data)
+
+
+def snap(path: Path, n_bytes: int) -> None:
+    """Cut the frames of a pcap file, as a snap length does."""
+    data, at = path.read_bytes(), 24
+    with path.open("wb") as file:
+        file.write(data[:at])
+        while at < len(data):
+            seconds, ns, caplen, length = struct.unpack_from("<IIII", data, at)
+            kept = data[at + 16 : at + 16 + min(caplen, n_bytes)]
+            file.write(struct.pack("<IIII", seconds, ns, len(kept), length) + kept)
+            at += 16 + caplen

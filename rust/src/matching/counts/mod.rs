@@ -555,7 +555,9 @@ impl Tally {
         let tally = at(&mut self.totals.links, link, side)?;
         let raw_ns = down.t_ns.saturating_sub(up.t_ns);
         tally.n += 1;
-        tally.matched_bytes += down.range.length().map_or(0, u64::from);
+        // either of them may be cut before it tells them
+        let n_bytes = down.range.length().or(up.range.length());
+        tally.matched_bytes += n_bytes.map_or(0, u64::from);
         tally.n_duplicated += n_copies;
         let mut took_ns = raw_ns;
         if way.is_exact {
