@@ -162,11 +162,15 @@ class LinkCounts:
 
 @dataclass(frozen=True)
 class MissedCounts:
-    """Packets that others saw before and after a point: those it saw, missed, may have missed."""
+    """Packets that others saw before and after a point: those it saw, missed, may have missed.
+
+    `n_paused`: of the missed, those of times in which its capture paused.
+    """
 
     n_seen: int
     n_missed: float
     n_maybe_missed: float
+    n_paused: float
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ by chance."""
 
 
 def check_points(points: Sequence[Mapping[str, Any]]) -> list[Diagnostic]:
-    """Say which points captured nothing of flows that may pass them.
+    """Say which points captured nothing of flows that may pass them, or of a time.
 
     Args:
         points: Rows of `points` of the document.
@@ -46,6 +46,12 @@ def check_points(points: Sequence[Mapping[str, Any]]) -> list[Diagnostic]:
                 f"after it, beside {format_count(n_known)} that passed it"
             )
             found.append(diagnose("flows-not-captured", row["point"], text))
+        if row["n_paused"]:
+            text = (
+                f"captured none of {format_count(row['n_paused'])} packets, one after the other, "
+                "that other points captured before it and after it"
+            )
+            found.append(diagnose("capture-paused", row["point"], text))
     return found
 
 

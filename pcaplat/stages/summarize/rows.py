@@ -311,14 +311,16 @@ def point_rows(findings: Findings, matched: Matched) -> list[Row]:
 
 def _missed_row(missed: Sequence[MissedCounts]) -> Row:
     """What a point missed; no share where most of it may have gone another way."""
-    n_missed, n_maybe = (
+    n_missed, n_maybe, n_paused = (
         sum(of_way.n_missed for of_way in missed),
         sum(of_way.n_maybe_missed for of_way in missed),
+        sum(of_way.n_paused for of_way in missed),
     )
     n = sum(of_way.n_seen for of_way in missed) + n_missed
     return {
         "n_missed": round(n_missed) if n else None,
         "n_maybe_missed": round(n_maybe) if n else None,
+        "n_paused": round(n_paused) if n else None,
         "missed_frac": n_missed / n if n and n_maybe <= n_missed else None,
     }
 

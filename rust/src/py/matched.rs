@@ -35,7 +35,7 @@ records! {
         maybe_lost_bytes
     }
     LatePairs as "matched"."LatePairs" { n, n_false }
-    Missed as "matched"."MissedCounts" { n_seen, n_missed, n_maybe_missed }
+    Missed as "matched"."MissedCounts" { n_seen, n_missed, n_maybe_missed, n_paused }
     OpenTriangle as "matched"."OpenTriangle" { up, down, through }
     Closed as "matched"."TriangleCounts" { n, n_open, open }
 }

@@ -6,8 +6,6 @@
 //! got lost farther on (D). Of those that ended at u (E), E − D m / (1 − m) are losses of the
 //! segment; (1 − m) E − m D are as many as v would have witnessed, and n holds what it witnessed.
 
-use crate::matching::loss::arrivals::Arrivals;
-use crate::matching::loss::flows::apart::Apart;
 use crate::matching::loss::missed::Missed;
 use crate::matching::loss::segment_loss::LinkLoss;
 use crate::matching::loss::{End, Losses};
@@ -183,8 +181,7 @@ impl Gaps {
 pub(crate) struct Allocation<'a> {
     plan: &'a Plan,
     pub(crate) topology: Topology,
-    arrivals: &'a Arrivals,
-    apart: &'a Apart,
+    losses: &'a Losses,
     n_pairs: &'a [[u64; 2]],
     points: &'a [[Missed; 2]],
 }
@@ -199,8 +196,7 @@ impl<'a> Allocation<'a> {
         Self {
             plan,
             topology: Topology::new(plan),
-            arrivals: &losses.arrivals,
-            apart: &losses.apart,
+            losses,
             n_pairs,
             points,
         }
@@ -266,12 +262,12 @@ impl<'a> Allocation<'a> {
         crossed & crossing.bit() != 0 && !is_torn
     }
 
-    /// The segments after the last observation that the address pair crosses otherwise, to points that its flow is not
-    /// apart from.
+    /// The segments after the last observation that the address pair crosses otherwise, to points that would
+    /// have its packets.
     fn onward(&self, end: &End, crossed: u128) -> impl Iterator<Item = LinkCrossing> {
         let next = self.next(end, end.point, crossed);
         let next = next.filter(|(_, down)| end.branch.is_none_or(|branch| branch == *down));
-        let next = next.filter(|(_, down)| !self.apart.has(end.flow, *down));
+        let next = next.filter(|(_, down)| !self.losses.is_hidden_at(end, *down));
         next.map(|(crossing, _)| crossing)
     }
 
@@ -290,9 +286,9 @@ impl<'a> Allocation<'a> {
         segments.filter(move |(one, _)| self.goes_on(end, crossed, *one))
     }
 
-    /// The segments to the next points that saw something of its flow, past points that it is apart from.
-    fn past_apart(&self, end: &End, crossed: u128) -> Vec<LinkCrossing> {
-        let is_apart = |down: u16| self.apart.has(end.flow, down);
+    /// The segments to the next points that would have them, past points that may have captured nothing of them.
+    fn past_hidden(&self, end: &End, crossed: u128) -> Vec<LinkCrossing> {
+        let is_hidden = |down: u16| self.losses.is_hidden_at(end, down);
         if end.branch.is_some() || self.onward(end, crossed).next().is_some() {
             return Vec::new();
         }
@@ -300,7 +296,7 @@ impl<'a> Allocation<'a> {
         while let Some(from) = reached.get(at).copied() {
             for (crossing, down) in self.next(end, from, crossed) {
                 found.push(crossing);
-                if is_apart(down) && !reached.contains(&down) {
+                if is_hidden(down) && !reached.contains(&down) {
                     reached.push(down);
                 }
             }
@@ -372,7 +368,7 @@ impl<'a> Allocation<'a> {
         let more = more.map(|one| (one, Maybe::More));
         let crossed = losses.crossed_of(&self.topology, end);
         let unwatched: Vec<LinkCrossing> = self.unwatched(end, crossed).collect();
-        let past = self.past_apart(end, crossed);
+        let past = self.past_hidden(end, crossed);
         let more = more.chain(unwatched.iter().chain(&past).map(|one| (*one, Maybe::More)));
         let is_doubtful = losses.is_by_receiver(&self.topology, end) || !unwatched.is_empty();
         let fewer = lost.iter().filter(|_| is_doubtful).cloned();
@@ -443,7 +439,7 @@ impl<'a> Allocation<'a> {
             .ends(crossing)
             .map(|(_, down)| self.missed(down, crossing.side));
         let seen_frac = 1.0 - missed.unwrap_or_default().share();
-        [n.max(1), self.arrivals.of(crossing, block)].map(|n| n as f64 / seen_frac)
+        [n.max(1), self.losses.arrivals.of(crossing, block)].map(|n| n as f64 / seen_frac)
     }
 
     fn arrived(&self, (point, direction): (u16, Direction), block: usize) -> [f64; 2] {

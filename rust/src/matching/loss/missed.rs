@@ -1,6 +1,7 @@
 //! Misses: packets that passed a point, for they were seen before it and after, and are not in its
 //! capture.
 
+use crate::base::blocks::N_BLOCKS;
 use crate::matching::counts::LatePair;
 use crate::matching::loss::flows::apart::{Apart, FlowPast, SeenFlows};
 use crate::matching::loss::flows::flow_of;
@@ -8,6 +9,7 @@ use crate::matching::loss::flows::times::FlowTimes;
 use crate::matching::loss::host_segments::{HostSegments, Passing};
 use crate::matching::loss::onward_bits;
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
+use crate::matching::loss::pauses::{Awake, Pauses};
 use crate::matching::observation::Observation;
 use crate::plan::{Along, Capturing, Direction, Plan, Topology};
 use serde::{Deserialize, Serialize};
@@ -41,22 +43,25 @@ pub struct Missed {
     pub n_missed: f64,
     /// Others of flows or addresses of which it saw nothing, which may as well have gone another way.
     pub n_maybe_missed: f64,
+    /// Of those that it missed, the ones of times in which it paused.
+    pub n_paused: f64,
 }
 
 impl Missed {
-    /// The share that it missed; 0 where none is known.
+    /// The share that it missed while it did not pause; 0 where none is known.
     pub(crate) fn share(&self) -> f64 {
-        if self.n_missed > 0.0 {
-            self.n_missed / self.n_known()
+        let n_missed = self.n_missed - self.n_paused;
+        if n_missed > 0.0 {
+            n_missed / self.n_known()
         } else {
             0.0
         }
     }
 
-    /// How many are known to have passed.
+    /// How many are known to have passed then.
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
     pub(crate) fn n_known(&self) -> f64 {
-        self.n_missed + self.n_seen as f64
+        self.n_missed - self.n_paused + self.n_seen as f64
     }
 }
 
@@ -162,6 +167,7 @@ pub(crate) struct WaysTaken<'a> {
     pub(crate) crossed: &'a PairSegments,
     pub(crate) flow_times: &'a FlowTimes,
     pub(crate) apart: &'a Apart,
+    pub(crate) pauses: &'a Pauses,
     pub(crate) hosts: &'a HostSegments,
 }
 
@@ -171,6 +177,8 @@ pub(crate) struct Misses {
     /// Per point and direction.
     n_seen: Vec<[u64; 2]>,
     jumped: HashMap<Jump, u64>,
+    /// By block of time.
+    jumped_then: HashMap<(Leap, Capturing, usize), u64>,
 }
 
 impl Misses {
@@ -217,7 +225,9 @@ impl Misses {
                 leap,
                 capturing: topology.capturing((up.aligned_ns, down.aligned_ns)),
             };
+            let then = (leap, jump.capturing, topology.block_of(up.aligned_ns));
             *self.jumped.entry(jump).or_default() += 1;
+            *self.jumped_then.entry(then).or_default() += 1;
         }
     }
 
@@ -255,6 +265,9 @@ impl Misses {
         }
         for (jump, n) in other.jumped {
             *self.jumped.entry(jump).or_default() += n;
+        }
+        for (then, n) in other.jumped_then {
+            *self.jumped_then.entry(then).or_default() += n;
         }
     }
 
@@ -357,7 +370,43 @@ impl Misses {
                 }
             }
         }
+        for (point, side, block, n) in self.past_points(&topology) {
+            let missed = found.get_mut(usize::from(point));
+            let missed = missed.and_then(|both| both.get_mut(side));
+            if let Some(missed) = missed.filter(|_| of.pauses.has(point, block)) {
+                missed.n_paused = (missed.n_paused + portion(n, 1)).min(missed.n_missed);
+            }
+        }
         found
+    }
+
+    /// How many packets jumped which point in which block of time; where points are parallel, nobody knows which.
+    fn past_points(&self, topology: &Topology) -> Vec<(u16, usize, usize, u64)> {
+        let mut found = Vec::new();
+        for ((leap, capturing, block), n) in &self.jumped_then {
+            if leap.is_line(topology) {
+                let points = leap.points(topology).filter(|at| capturing.has(*at));
+                found.extend(points.map(|point| (point, leap.direction.index(), *block, *n)));
+            }
+        }
+        found
+    }
+
+    /// When points paused.
+    pub(super) fn pauses(&self, topology: &Topology, awake: &Awake) -> Pauses {
+        let mut jumped = vec![([0; N_BLOCKS], 0.0); topology.points().len()];
+        for (point, _, block, n) in self.past_points(topology) {
+            let of_point = jumped.get_mut(usize::from(point));
+            if let Some(all) = of_point.and_then(|(blocks, _)| blocks.get_mut(block)) {
+                *all += n;
+            }
+        }
+        for (point, (blocks, missed_frac)) in (0..).zip(&mut jumped) {
+            let n_seen: u64 = [0, 1].iter().map(|side| self.n_seen(point, *side)).sum();
+            let n: u64 = blocks.iter().sum();
+            *missed_frac = portion(n, (n + n_seen).max(1));
+        }
+        Pauses::of(awake, &jumped)
     }
 
     fn n_seen(&self, point: u16, side: usize) -> u64 {
@@ -421,6 +470,7 @@ mod tests {
             crossed: &crossed,
             flow_times,
             apart: &Apart::default(),
+            pauses: &Pauses::default(),
             hosts: &HostSegments::default(),
         };
         let found = misses.count(plan, &of);

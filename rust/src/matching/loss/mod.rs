@@ -8,10 +8,10 @@ pub(crate) mod loss_rows;
 pub(crate) mod lost_packets;
 pub mod missed;
 pub(crate) mod pair_segments;
+pub(crate) mod pauses;
 pub(crate) mod segment_loss;
 #[cfg(test)]
 mod testing;
-pub(crate) mod unmirrored;
 
 use crate::matching::late::{Leftover, WaitingTimes};
 use crate::matching::loss::arrivals::Arrivals;
@@ -22,7 +22,7 @@ use crate::matching::loss::host_segments::HostSegments;
 use crate::matching::loss::lost_packets::ToldBy;
 use crate::matching::loss::missed::{Missed, Misses, WaysTaken};
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
-use crate::matching::loss::unmirrored::unmirrored_at;
+use crate::matching::loss::pauses::{Awake, Pauses, unmirrored_at};
 use crate::matching::observation::Observation;
 use crate::matching::streams::Lost;
 use crate::plan::{Direction, LinkCrossing, Plan, Topology};
@@ -151,6 +151,7 @@ pub(crate) struct Losses {
     /// Of flows, one way, where the path forks.
     flow_times: FlowTimes,
     seen_flows: SeenFlows,
+    awake: Awake,
     pub(crate) ended: HashMap<End, Lost>,
     pub(crate) misses: Misses,
     /// Address pairs of which some packet did not pass the whole path.
@@ -160,6 +161,8 @@ pub(crate) struct Losses {
     hosts: HostSegments,
     #[serde(skip)]
     apart: Apart,
+    #[serde(skip)]
+    pauses: Pauses,
     /// Segments to points that miss much: what flows took of them does not show when.
     #[serde(skip)]
     hidden: u128,
@@ -177,7 +180,7 @@ impl Losses {
         self.note_crossed(topology, observations, crossed);
         if observations.last().is_some_and(|last| last.directed) {
             self.misses.note(topology, observations, direction);
-            self.note_seen(observations);
+            self.note_seen(topology, observations);
         }
     }
 
@@ -195,15 +198,16 @@ impl Losses {
             self.misses.note_passed(observations, direction);
             // what begins or ends here passes nothing else here
             if let [_, between @ .., _] = observations {
-                self.note_seen(between);
+                self.note_seen(topology, between);
             }
         }
     }
 
     #[inline]
-    fn note_seen(&mut self, observations: &[Observation]) {
+    fn note_seen(&mut self, topology: &Topology, observations: &[Observation]) {
         for one in observations {
             self.seen_flows.add(flow_of(one), one.point);
+            self.awake.add(one.point, topology.block_of(one.aligned_ns));
         }
     }
 
@@ -277,12 +281,13 @@ impl Losses {
     }
 
     /// Learns what all together say: what hosts say of address pairs of which nothing crossed a segment behind the
-    /// point that saw them, which flows are apart, and which points miss much.
+    /// point that saw them, which flows are apart, when points paused, and which points miss much.
     pub(crate) fn learn(&mut self, plan: &Plan) {
         const MUCH: f64 = 0.2;
         let topology = Topology::new(plan);
         self.hosts = HostSegments::of(&topology, self);
         self.apart = self.misses.apart(&topology, &self.seen_flows);
+        self.pauses = self.misses.pauses(&topology, &self.awake);
         if !topology.forks() {
             return;
         }
@@ -304,9 +309,15 @@ impl Losses {
             crossed: &self.crossed,
             flow_times: &self.flow_times,
             apart: &self.apart,
+            pauses: &self.pauses,
             hosts: &self.hosts,
         };
         self.misses.count(plan, &of)
+    }
+
+    /// Whether a point may have captured nothing of packets that ended before it, if they passed it.
+    pub(crate) fn is_hidden_at(&self, end: &End, point: u16) -> bool {
+        self.apart.has(end.flow, point) || self.pauses.has(point, end.block)
     }
 
     /// Whether nothing but what is sent to their receiver says that they were to go on.
@@ -341,6 +352,7 @@ impl Losses {
         self.arrivals.merge(other.arrivals);
         self.flow_times.merge(other.flow_times);
         self.seen_flows.merge(other.seen_flows);
+        self.awake.merge(&other.awake);
         for (end, lost) in other.ended {
             self.ended.entry(end).or_default().add(lost);
         }
