@@ -11,6 +11,7 @@ from pcaplat.run.measurement import MeasuredPath, n_by_status
 from pcaplat.stages.summarize import (
     add_intervals,
     add_round_trips,
+    check_ambiguous,
     check_points,
     check_slow_changes,
     check_sum,
@@ -35,6 +36,8 @@ def document_of(measured: MeasuredPath) -> MergeDocument:
     _add_captures(document, measured)
     found = counted(measured.diagnostics, measured.matched.n_by_reason)
     found += check_points(document["points"])
+    if all(row["code"] != "identical-packets" for row in document["warnings"]):
+        found += check_ambiguous(document["points"])
     document["warnings"] = warning_rows(found) + document["warnings"]
     _add_figures(document, measured)
     if _all_arrived(document):

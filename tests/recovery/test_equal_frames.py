@@ -53,3 +53,23 @@ def test_equal_frames_are_said_to_be_why_nothing_is_followed(tmp_path: Path) -> 
 def test_where_few_are_equal_a_larger_window_is_advised() -> None:
     error = EvidenceError.nothing_matched(["a", "b"], {"ambiguous": 1, "unmatched": 9})
     assert "points (a, b); try a larger --window" in str(error)
+
+
+def test_most_frames_without_a_match_are_told_beside_the_others(tmp_path: Path) -> None:
+    """What is matched is no sample of them: half of the equal ones are lost, and no other."""
+    chance = np.random.default_rng(1)
+    here, there = [], []
+    for number in range(3 * N_TRIPLETS):
+        t_ns = START_NS + number // 3 * APART_NS + number % 3 * TWIN_NS
+        here.append((t_ns, _frame(number // 3)))
+        if chance.random() > 0.5:
+            there.append((t_ns + 20_000 + int(chance.integers(1_000)), _frame(number // 3)))
+    for number in range(N_TRIPLETS):
+        t_ns = START_NS + number * APART_NS + APART_NS // 2
+        here.append((t_ns, _frame(1_000_000 + number)))
+        there.append((t_ns + 20_000 + int(chance.integers(1_000)), _frame(1_000_000 + number)))
+    files = [_save(tmp_path / "a.pcap", here), _save(tmp_path / "b.pcap", there)]
+    with pcaplat.merge(files, same_clock=["all"]) as result:
+        codes = {row["code"] for row in result.document["warnings"]}
+        row = result.document["segments"][0]
+    assert row["lost_hi_frac"] >= 0.5 or "identical-packets" in codes

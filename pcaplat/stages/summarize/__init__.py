@@ -18,7 +18,11 @@ from pcaplat.model.latencies.segments import Segment
 from pcaplat.model.matches.false_matches import FalseMatches
 from pcaplat.model.path import Findings
 from pcaplat.stages.summarize.budget import check_sum, error_budget, sum_check
-from pcaplat.stages.summarize.diagnostics import check_points, check_segments
+from pcaplat.stages.summarize.diagnostics import (
+    check_ambiguous,
+    check_points,
+    check_segments,
+)
 from pcaplat.stages.summarize.exchanges import add_round_trips, transaction_check
 from pcaplat.stages.summarize.intervals import add_intervals, check_slow_changes
 from pcaplat.stages.summarize.refuted import refuted_clocks
@@ -39,6 +43,7 @@ __all__ = [
     "add_intervals",
     "add_round_trips",
     "blocks_of",
+    "check_ambiguous",
     "check_points",
     "check_slow_changes",
     "check_sum",

@@ -25,6 +25,9 @@ COARSE_SHARE = 0.1
 """Stamps coarser than this share of a median blur it."""
 
 
+AMBIGUOUS_FRAC = 0.2
+"""With more of them, those that are matched are no fair sample."""
+
 SOME_FRAC = 0.01
 """A point that captured nothing of flows with a smaller share of its packets may have missed them
 by chance."""
@@ -53,6 +56,23 @@ def check_points(points: Sequence[Mapping[str, Any]]) -> list[Diagnostic]:
             )
             found.append(diagnose("capture-paused", row["point"], text))
     return found
+
+
+def check_ambiguous(points: Sequence[Mapping[str, Any]]) -> list[Diagnostic]:
+    """Say at which points many frames are in no figure, because they are identical.
+
+    Args:
+        points: Rows of `points` of the document.
+    """
+    found = [
+        f"{row['point']} {format_frac(row['n_ambiguous'] / row['n_frames'])}"
+        for row in points
+        if row["n_ambiguous"] > AMBIGUOUS_FRAC * row["n_frames"]
+    ]
+    if not found:
+        return []
+    text = f"frames that have no match because others are identical: {', '.join(found)}"
+    return [diagnose("identical-packets", None, text)]
 
 
 def check_segments(findings: Findings, segments: Sequence[Segment]) -> list[Diagnostic]:
