@@ -294,7 +294,9 @@ impl<'a> Allocation<'a> {
         }
         let (mut found, mut reached, mut at) = (Vec::new(), vec![end.point], 0);
         while let Some(from) = reached.get(at).copied() {
-            for (crossing, down) in self.next(end, from, crossed) {
+            let next = self.next(end, from, crossed);
+            let is_due = |one| from != end.point || was_waited_for(end, one);
+            for (crossing, down) in next.filter(|(one, _)| is_due(*one)) {
                 found.push(crossing);
                 if is_hidden(down) && !reached.contains(&down) {
                     reached.push(down);
