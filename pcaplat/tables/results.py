@@ -372,6 +372,8 @@ def loss_ratio(row: Mapping[str, Any]) -> float | None:
 def lost_bytes_fracs(row: Mapping[str, Any]) -> tuple[float, float] | None:
     """Share of the TCP bytes that was lost, and what it is at most; None if there are none.
 
+    Nor is there a share where packets arrived, and no point has as much of them as tells their bytes.
+
     Example:
         >>> lost_bytes_fracs({"matched_bytes": 80, "lost_bytes": 10, "maybe_lost_bytes": 10})
         (0.1111111111111111, 0.2)
@@ -379,7 +381,8 @@ def lost_bytes_fracs(row: Mapping[str, Any]) -> tuple[float, float] | None:
     matched, lost = row["matched_bytes"], row["lost_bytes"]
     # results of earlier versions have no such
     most = lost + (row.get("maybe_lost_bytes") or 0)
-    return (lost / (matched + lost), most / (matched + most)) if matched + lost else None
+    is_told = matched or (lost and not row.get("n"))
+    return (lost / (matched + lost), most / (matched + most)) if is_told else None
 
 
 def holding(interval: tuple[float, float], frac: float) -> tuple[float, float]:

@@ -151,11 +151,13 @@ def test_the_branch_that_a_flow_takes_missed_its_packets(
     )
     with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
         n_missed = {row["point"]: row["n_missed"] for row in result.document["points"]}
+        codes = {one["code"] for one in result.document["warnings"]}
         rows = {(row["near"], row["far"]): dict(row) for row in result.document["segments"]}
     lost = {number for _, number in network.lost}
     passed = [at for at in range(N) if at not in lost and made.packets[at].ways[0] == LEFT]
     # but for those before its first frame and after its last
     assert n_missed["left"] == pytest.approx(is_missed[passed].sum(), rel=0.03)
     assert n_missed["right"] == 0
+    assert "flows-not-captured" not in codes
     row, n_sent = rows[TO_LEFT], sum(packet.ways[0] == LEFT for packet in made.packets)
     assert row["lost_lo_frac"] <= len(lost) / n_sent <= row["lost_hi_frac"]

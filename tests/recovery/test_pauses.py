@@ -46,14 +46,17 @@ def told(network: Network, folder: Path) -> tuple[dict[Edge, dict[str, Any]], in
     return rows, middle["n_missed"] + middle["n_maybe_missed"], points
 
 
-@pytest.mark.parametrize("n_flows", [1, 40, 3_000])
+@pytest.mark.parametrize(("n_flows", "n_hosts"), [(1, 1), (40, 4), (250, 250), (3_000, 4)])
 @pytest.mark.parametrize("lossy", [(BEFORE,), (BEHIND,), (BEFORE, BEHIND), ()])
 def test_losses_of_a_pause_may_be_on_either_side(
-    lossy: tuple[Edge, ...], n_flows: int, tmp_path: Path
+    lossy: tuple[Edge, ...], n_flows: int, n_hosts: int, tmp_path: Path
 ) -> None:
-    network = paused(sampled(n_flows, 4, 1.0, lossy=lossy))
+    """Nor do addresses of which all packets pass meanwhile make a link past the point."""
+    network = paused(sampled(n_flows, n_hosts, 1.0, lossy=lossy))
     rows, n_missed, points = told(network, tmp_path)
     assert points == {"b"}
+    whole = rows["a", "c"]
+    assert whole["n"] + whole["n_lost"] > 0.95 * N * 2 / 3
     for edge in (BEFORE, BEHIND):
         row, n_lost = rows[edge], sum(edge == where for where, _ in network.lost)
         n_sent = sum(
@@ -62,7 +65,9 @@ def test_losses_of_a_pause_may_be_on_either_side(
         assert row["lost_lo_frac"] - 1e-9 <= n_lost / n_sent <= row["lost_hi_frac"]
     at = {point: {one.packet for one in seen} for point, seen in network.seen.items()}
     n_passed = sum(is_then(one.t_ns, SPAN) and one.packet in at["c"] for one in network.seen["a"])
-    assert n_missed == pytest.approx(n_passed, rel=0.02)
+    # of addresses that it has at other times
+    known = 1.0 if n_hosts < n_flows or n_flows == 1 else 0.15
+    assert known * n_passed * 0.98 <= n_missed <= n_passed * 1.02
 
 
 @pytest.mark.parametrize("seen_frac", [0.02, 0.2, 0.9, 1.0])

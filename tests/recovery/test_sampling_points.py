@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 import pcaplat
@@ -126,3 +127,30 @@ def test_flows_that_a_point_sees_nothing_of_may_pass_it_or_not(
     for edge in (TO, ("b", "c")):
         assert found.holds(edge)
     assert found.rows[AROUND]["n_lost"] == pytest.approx(len(network.lost), abs=3)
+
+
+@pytest.mark.parametrize("lossy", LINKS.values(), ids=LINKS)
+@pytest.mark.parametrize("n_flows", [1_200, 3_000])
+def test_losses_of_short_flows_and_their_misses_keep_the_balance(
+    n_flows: int, lossy: tuple[Edge, ...], tmp_path: Path
+) -> None:
+    """A capture that drops packets in bursts looks the same as one with a filter."""
+    found = told_of(sampled(n_flows, 1, 0.8, of="filtered", lossy=lossy), tmp_path)
+    for edge in (TO, ("b", "c")):
+        assert found.holds(edge)
+
+
+def test_what_is_lost_past_a_point_is_among_the_lost_packets(tmp_path: Path) -> None:
+    """The whole path is all that is known of where it was lost."""
+    network = sampled(20, 1, 0.6, of="flows")
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], path=LINE) as result:
+        pcaplat.write(result, tmp_path / "results")
+        (whole,) = (
+            row["n_lost"]
+            for row in result.document["segments"]
+            if (row["near"], row["far"], row["direction"]) == ("a", "c", "forward")
+        )
+    lost = pl.read_parquet(tmp_path / "results" / "lost.parquet")
+    lost = lost.filter(direction="forward")
+    assert lost.filter(far="c")["weight"].sum() > 0.2 * whole
+    assert lost["weight"].sum() == pytest.approx(whole, abs=2)

@@ -29,6 +29,9 @@ SHORT_FRAC = 0.05
 HARDLY_EVER = 0.05
 """Points that have a smaller share of their packets in common are on no common way."""
 
+PASSED_FRAC = 0.25
+"""An end has a smaller share of its packets in common with two neighbours, as broadcasts."""
+
 COPIED_FRAC = 0.01
 
 ABSENT_FRAC = 0.005
@@ -181,7 +184,7 @@ def _is_passed(seen: Sequence[Observations], point: int, neighbours: Sequence[in
     n_beside = np.zeros(len(keys), np.int64)
     for other in neighbours:
         n_beside += np.isin(keys, seen[other].key)
-    return bool((n_beside > 1).sum() > HARDLY_EVER * len(keys))
+    return bool((n_beside > 1).sum() > PASSED_FRAC * len(keys))
 
 
 def _came_from(
@@ -189,7 +192,7 @@ def _came_from(
 ) -> Observations:
     """Packets at a point that came from its neighbour, an end of the path, while that captured.
 
-    Without what other points beside the end have, and what may be cut on the way.
+    Without what points beside either have, and what may be cut on the way.
     """
     point, other = ends
     there, place = seen[other], findings.along.index
@@ -202,9 +205,13 @@ def _came_from(
     is_meant &= (at_ns > own_ns.min(initial=at_ns.max(initial=0))) & (at_ns < own_ns.max(initial=0))
     is_meant &= there.is_directed & np.isin(_way(there), _way(seen[point]))
     is_meant &= ~np.isin(there.pair, [pair for pair, _ in findings.fragmented])
-    for beside in _neighbours(findings, other) - {point}:
-        if (place(beside) < place(other)) == is_before:
-            is_meant &= ~np.isin(there.key, seen[beside].key)
+    beside = {
+        one
+        for one in _neighbours(findings, other) - {point}
+        if (place(one) < place(other)) == is_before
+    }
+    for one in beside | (_neighbours(findings, point) - {other}):
+        is_meant &= ~np.isin(there.key, seen[one].key)
     if not findings.torn.isdisjoint({(point, other), (other, point)}):
         is_meant &= whole_everywhere(there)
     return there.at(is_meant)

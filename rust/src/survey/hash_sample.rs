@@ -52,6 +52,8 @@ pub(super) struct HashSample {
     n_of: SelectedCounts,
     /// Some did not fit.
     is_thinned: bool,
+    /// By rank, where rows had too many keys: the lowest key that was left out of any interface.
+    left_out: HashMap<u64, u64, Placing>,
 }
 
 /// What packets are selected by.
@@ -91,6 +93,7 @@ impl HashSample {
             rows: Vec::new(),
             n_of: SelectedCounts::default(),
             is_thinned: false,
+            left_out: HashMap::default(),
         }
     }
 
@@ -106,6 +109,9 @@ impl HashSample {
         self.threshold = self.threshold.min(later.threshold);
         self.is_thinned |= later.is_thinned;
         self.rows.extend(later.rows);
+        for (rank, key) in later.left_out {
+            lower(&mut self.left_out, rank, key);
+        }
         let (rank, threshold) = (self.rank, self.threshold);
         self.rows.retain(|row| rank.of(row) <= threshold);
         self.count();
@@ -147,6 +153,21 @@ impl HashSample {
             n_of = SelectedCounts::of(ranks.iter().map(|(_, interface)| *interface));
         }
         threshold
+    }
+
+    /// Of ranks of which some sample left out a key, leaves out that one and those above it, so that all samples have
+    /// the same.
+    pub(super) fn leave_out_together(samples: &mut [&mut Self]) {
+        let mut left_out = HashMap::default();
+        for (rank, key) in samples.iter().flat_map(|one| &one.left_out) {
+            lower(&mut left_out, *rank, *key);
+        }
+        for one in samples.iter_mut().filter(|_| !left_out.is_empty()) {
+            let rank = one.rank;
+            let first_out = |row: &SampledPacket| left_out.get(&rank.of(row));
+            one.rows
+                .retain(|row| first_out(row).is_none_or(|first| row.key < *first));
+        }
     }
 
     /// What is above one threshold, and at most another.
@@ -226,16 +247,26 @@ impl HashSample {
             let of_rank = keys.entry((rank.of(row), row.location.interface));
             of_rank.or_default().push(row.key);
         }
-        keys.retain(|_, keys| {
+        let first_out = keys.into_iter().filter_map(|(of_rank, mut keys)| {
             keys.sort_unstable();
             keys.dedup();
-            keys.len() > most
+            Some((of_rank, *keys.get(most)?))
         });
+        let first_out: HashMap<(u64, u32), u64, Placing> = first_out.collect();
         self.rows.retain(|row| {
-            let of_rank = keys.get(&(rank.of(row), row.location.interface));
-            of_rank.is_none_or(|keys| keys.get(most).is_some_and(|first| row.key < *first))
+            let first = first_out.get(&(rank.of(row), row.location.interface));
+            first.is_none_or(|first| row.key < *first)
         });
+        for ((rank, _), first) in first_out {
+            lower(&mut self.left_out, rank, first);
+        }
     }
+}
+
+/// Notes the lowest key that was left out of a rank.
+fn lower(left_out: &mut HashMap<u64, u64, Placing>, rank: u64, key: u64) {
+    let lowest = left_out.entry(rank).or_insert(key);
+    *lowest = key.min(*lowest);
 }
 
 fn low_bits(rank: u64) -> usize {
@@ -341,5 +372,48 @@ mod tests {
         let ranks: HashSet<_> = sample.rows.iter().map(|row| row.unaddressed).collect();
         assert!(ranks.len() > LIMIT / 4);
         assert!(sample.rows.len() < 2 * LIMIT);
+    }
+
+    #[test]
+    fn what_one_point_leaves_out_of_a_rank_all_do() {
+        let keys = |sample: &HashSample| -> HashSet<u64> {
+            sample.rows.iter().map(|row| row.key).collect()
+        };
+        let mut every = sampled(40, 0..3_000);
+        let mut some = [sampled(40, 0..500), sampled(40, 500..3_000)];
+        every.threshold_for(LIMIT);
+        for one in &mut some {
+            one.threshold_for(LIMIT);
+        }
+        let [one, other] = &mut some;
+        HashSample::leave_out_together(&mut [&mut every, one, other]);
+        let least = every.threshold.min(one.threshold).min(other.threshold);
+        for sample in [&mut every, one, other] {
+            sample.rows.retain(|row| row.unaddressed <= least);
+        }
+        let together: HashSet<_> = some.iter().flat_map(keys).collect();
+        assert!(keys(&every).len() > LIMIT / 4);
+        assert_eq!(keys(&every), together);
+    }
+
+    #[test]
+    fn it_does_not_depend_on_how_a_file_is_divided() {
+        let whole = sampled(300, 0..2_000);
+        let mut parts = sampled(150, 0..2_000);
+        let mut later = HashSample::by(LIMIT, SampleRank::Unaddressed);
+        for rank in 150..300 {
+            for row in (0..2_000).map(|host| row(rank, host)) {
+                later.consider(row.unaddressed, &row);
+            }
+        }
+        later.finish();
+        parts.join(later);
+        parts.finish();
+        let keys =
+            |sample: &HashSample| -> Vec<u64> { sample.rows.iter().map(|row| row.key).collect() };
+        assert_eq!(
+            (keys(&whole), whole.threshold),
+            (keys(&parts), parts.threshold)
+        );
     }
 }

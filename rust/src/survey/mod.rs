@@ -21,6 +21,7 @@ pub mod translation;
 pub use checksums::Checksums;
 pub use dialogue::Dialogue;
 use fragmented::Fragmented;
+use hash_sample::HashSample;
 pub use hash_sample::SampledPacket;
 pub use hidden_tunnels::Hidden;
 pub use hop_times::{HopTimes, NodeTimes};
@@ -277,6 +278,8 @@ fn together(mut selections: Vec<Selection>, prefixes: Prefixes) -> Sample {
     let more_threshold = lowest(|one| one.sample.threshold);
     let alike_threshold = lowest(|one| one.alike.threshold);
     let flow_threshold = lowest(|one| one.flow_threshold);
+    let mut samples: Vec<_> = selections.iter_mut().map(|one| &mut one.sample).collect();
+    HashSample::leave_out_together(&mut samples);
     let mut sample = Sample {
         prefixes,
         threshold,

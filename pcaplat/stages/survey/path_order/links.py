@@ -22,6 +22,9 @@ MUCH_OF_END = 0.25
 ENOUGH_OF_WAY = 8
 """So many packets of two addresses and one direction tell which points they pass."""
 
+ENOUGH_OF_PAUSE = 32
+"""So many packets in a row pass a point that pauses, and not by chance one that captures some."""
+
 HARDLY_EVER = 0.05
 """A point that sees a smaller share of them is not on their way."""
 
@@ -139,8 +142,11 @@ class Visits:
         key, place, way = key[by], place[by], way[by]
         is_next = key[1:] == key[:-1]
         steps = np.stack((place[:-1][is_next], place[1:][is_next]))
-        t_ns = np.concatenate([one.t_ns for one in some])[by][:-1][is_next]
-        is_watched = _is_watched(some, steps, t_ns)
+        t_ns, flow = (
+            np.concatenate([getattr(one, name) for one in some])[by][:-1][is_next]
+            for name in ("t_ns", "flow")
+        )
+        is_watched = _is_watched(some, steps, t_ns, flow)
         near, far = steps[:, is_watched]
         of_steps = way[1:][is_next][is_watched]
         return cls(along, near, far, of_steps, ways, _passed(some, ways))
@@ -205,16 +211,17 @@ def _passed(some: Sequence[Observations], ways: Ints) -> Ints:
     return np.stack(counts, axis=1)
 
 
-def _is_watched(some: Sequence[Observations], steps: Ints, t_ns: Ints) -> Bools:
+def _is_watched(some: Sequence[Observations], steps: Ints, t_ns: Ints, flow: Ints) -> Bools:
     """Tell which steps no point in between was on the way of while it did not capture.
 
-    A capture that begins late or ends early sees, of what passes its place, only what passes
-    meanwhile: before and after, packets step over it that they would pass.
+    A capture that begins late, ends early or pauses sees, of what passes its place, only what
+    passes meanwhile: at other times, packets step over it that they would pass.
 
     Args:
         some: What each place saw.
         steps: From which place to which.
         t_ns: When they left the first, by its own clock.
+        flow: Of which flow.
     """
     is_watched = np.ones(len(t_ns), np.bool_)
     for near, far in distinct_columns(steps)[0].T.tolist():
@@ -224,7 +231,30 @@ def _is_watched(some: Sequence[Observations], steps: Ints, t_ns: Ints) -> Bools:
             span_ns = _capturing(some[near], some[between]) if is_on_way else None
             if span_ns:
                 is_watched[rows] &= (t_ns[rows] >= span_ns[0]) & (t_ns[rows] <= span_ns[1])
+                is_watched[rows] &= ~_in_pauses(some[near], some[between], t_ns[rows], flow[rows])
     return is_watched
+
+
+def _in_pauses(near: Observations, point: Observations, t_ns: Ints, flow: Ints) -> Bools:
+    """Tell which steps fall into a time in which a point saw nothing, and far more than usual.
+
+    Some of them are of flows that it saw before or after. Flows that go past it one after the other
+    are not.
+    """
+    _, here, there = np.intersect1d(near.key, point.key, return_indices=True)
+    by = np.argsort(near.t_ns[here])
+    shared_ns, own_ns = near.t_ns[here][by], point.t_ns[there][by]
+    gap = np.searchsorted(shared_ns, t_ns)
+    n_steps, n_known = (
+        np.bincount(gap, weights=one, minlength=len(shared_ns) + 1)
+        for one in (None, np.isin(flow, point.flow))
+    )
+    seen_ns = np.sort(point.t_ns)
+    begin, end = (np.searchsorted(seen_ns, one) for one in (own_ns[:-1], own_ns[1:]))
+    is_idle = np.concatenate(([False], end - begin <= 1, [False]))
+    usual = max(len(t_ns) / len(shared_ns), 1)
+    is_pause: Bools = is_idle & (n_known > 0) & (n_steps >= ENOUGH_OF_PAUSE * usual)
+    return is_pause[gap]
 
 
 def _capturing(near: Observations, point: Observations) -> tuple[int, int] | None:

@@ -262,13 +262,19 @@ impl<'a> Allocation<'a> {
         crossed & crossing.bit() != 0 && !is_torn
     }
 
-    /// The segments after the last observation that the address pair crosses otherwise, to points that would
+    /// The segments after the last observation that the address pair crosses otherwise, if all lead to points that would
     /// have its packets.
     fn onward(&self, end: &End, crossed: u128) -> impl Iterator<Item = LinkCrossing> {
-        let next = self.next(end, end.point, crossed);
-        let next = next.filter(|(_, down)| end.branch.is_none_or(|branch| branch == *down));
-        let next = next.filter(|(_, down)| !self.losses.is_hidden_at(end, *down));
+        let is_hidden = |(_, down): (_, u16)| self.losses.is_hidden_at(end, down);
+        let is_any_hidden = self.to_branch(end, crossed).any(is_hidden);
+        let next = self.to_branch(end, crossed).filter(move |_| !is_any_hidden);
         next.map(|(crossing, _)| crossing)
+    }
+
+    /// Of a packet with several receivers, to the one that it did not come to.
+    fn to_branch(&self, end: &End, crossed: u128) -> impl Iterator<Item = (LinkCrossing, u16)> {
+        let next = self.next(end, end.point, crossed);
+        next.filter(|(_, down)| end.branch.is_none_or(|branch| branch == *down))
     }
 
     /// The segments from a point that the address pair crosses otherwise, and where they lead to.
@@ -287,7 +293,7 @@ impl<'a> Allocation<'a> {
     }
 
     /// The segments to the next points that would have them, past points that may have captured nothing of them.
-    fn past_hidden(&self, end: &End, crossed: u128) -> Vec<LinkCrossing> {
+    pub(crate) fn past_hidden(&self, end: &End, crossed: u128) -> Vec<LinkCrossing> {
         let is_hidden = |down: u16| self.losses.is_hidden_at(end, down);
         if end.branch.is_some() || self.onward(end, crossed).next().is_some() {
             return Vec::new();

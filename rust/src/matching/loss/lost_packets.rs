@@ -146,8 +146,11 @@ impl<'a> LostPackets<'a> {
         let end = &one.end;
         let crossed = self.losses.crossed_of(&self.books.topology, end);
         let mut found = BTreeMap::new();
+        // of what is lost somewhere past a point that would not have had it, the whole path is all that is known
+        let is_hidden = !self.books.past_hidden(end, crossed).is_empty();
         for either in self.books.where_lost(end, crossed) {
-            if matches!(either, Candidates::Whole(..)) {
+            if let Candidates::Whole(whole, ..) = either {
+                found.extend(is_hidden.then_some((whole, self.past_gaps(one))));
                 continue;
             }
             let (next, shares) = self.books.weighed(&either, end.block);

@@ -3,7 +3,7 @@
 
 use crate::base::blocks::N_BLOCKS;
 use crate::matching::counts::LatePair;
-use crate::matching::loss::flows::apart::{Apart, FlowPast, SeenFlows};
+use crate::matching::loss::flows::apart::{FlowsPast, PassedBy, SeenFlows};
 use crate::matching::loss::flows::flow_of;
 use crate::matching::loss::flows::times::FlowTimes;
 use crate::matching::loss::host_segments::{HostSegments, Passing};
@@ -166,7 +166,8 @@ impl Leap {
 pub(crate) struct WaysTaken<'a> {
     pub(crate) crossed: &'a PairSegments,
     pub(crate) flow_times: &'a FlowTimes,
-    pub(crate) apart: &'a Apart,
+    pub(crate) seen_flows: &'a SeenFlows,
+    pub(crate) passed_by: &'a PassedBy,
     pub(crate) pauses: &'a Pauses,
     pub(crate) hosts: &'a HostSegments,
 }
@@ -289,33 +290,73 @@ impl Misses {
         found
     }
 
-    /// The flows of which points saw nothing that many of their packets jumped.
-    pub(super) fn apart(&self, topology: &Topology, seen: &SeenFlows) -> Apart {
+    /// Which points flows go past.
+    pub(super) fn passed_by(
+        &self,
+        topology: &Topology,
+        seen: &SeenFlows,
+        pauses: &Pauses,
+    ) -> PassedBy {
+        let past = self.flows_past(topology, seen, pauses);
+        let mut found = PassedBy::default();
+        for ((point, direction), of_point) in &past {
+            let along = topology.along(*direction);
+            let is_beside = |other: &u16| along.are_beside(*point, *other);
+            let beside = topology.points().filter(is_beside);
+            let beside = beside.filter_map(|other| past.get(&(other, *direction)));
+            let missed_frac = beside.map(FlowsPast::missed_frac).fold(0.0, f64::max);
+            if of_point.is_passed_by(missed_frac) {
+                found.add(*point, direction.index());
+            }
+        }
+        found
+    }
+
+    fn flows_past(
+        &self,
+        topology: &Topology,
+        seen: &SeenFlows,
+        pauses: &Pauses,
+    ) -> HashMap<(u16, Direction), FlowsPast> {
         let mut between: HashMap<Leap, Vec<u16>> = HashMap::new();
-        let mut past: HashMap<FlowPast, (u64, usize)> = HashMap::new();
-        let mut missed: HashMap<(u16, usize), u64> = HashMap::new();
-        for (jump, n) in &self.jumped {
-            let (flow, leap) = (jump.flow, jump.leap);
-            let points = between.entry(leap);
+        let mut past: HashMap<(u16, Direction), FlowsPast> = HashMap::new();
+        for (
+            Jump {
+                flow,
+                leap,
+                capturing,
+                ..
+            },
+            n,
+        ) in &self.jumped
+        {
+            let along = topology.along(leap.direction);
+            let points = between.entry(*leap);
             let points = points.or_insert_with(|| leap.points(topology).collect());
-            let side = leap.direction.index();
-            for point in points.iter().copied().filter(|at| jump.capturing.has(*at)) {
-                if seen.has(flow, point) {
-                    *missed.entry((point, side)).or_default() += n;
-                } else {
-                    let (n_past, _) = past.entry(FlowPast { flow, point }).or_insert((0, side));
-                    *n_past += n;
+            for point in points.iter().copied().filter(|at| capturing.has(*at)) {
+                let of_point = past.entry((point, leap.direction)).or_default();
+                let is_beside = |other: &&u16| along.are_beside(point, **other);
+                if seen.has(*flow, point) {
+                    of_point.n_missed += n;
+                } else if !points
+                    .iter()
+                    .filter(is_beside)
+                    .any(|at| seen.has(*flow, *at))
+                {
+                    *of_point.unseen.entry(*flow).or_default() += n;
                 }
             }
         }
-        let missed_frac = |point: u16, side: usize| {
-            let n = missed.get(&(point, side)).copied().unwrap_or(0);
-            portion(n, (n + self.n_seen(point, side)).max(1))
-        };
-        Apart::of(
-            past.into_iter()
-                .map(|(of, (n, side))| (of, (n, missed_frac(of.point, side)))),
-        )
+        for ((point, direction), of_point) in &mut past {
+            of_point.n_seen = self.n_seen(*point, direction.index());
+        }
+        for (point, side, block, n) in self.past_points(topology) {
+            let of_point = past.get_mut(&(point, Direction::of(side == 0)));
+            if let Some(of_point) = of_point.filter(|_| pauses.has(point, block)) {
+                of_point.n_paused += n;
+            }
+        }
+        past
     }
 
     /// How many jumps are alike: from where to where, of pairs that cross the same segments; of those that sent a
@@ -336,7 +377,9 @@ impl Misses {
                 crossed,
                 is_known: share != Passing::Some,
                 shut: leap.shut(topology, of.flow_times, jump.flow),
-                apart: of.apart.points(jump.flow),
+                apart: of
+                    .passed_by
+                    .apart(of.seen_flows, jump.flow, leap.direction.index()),
             };
             *alike.entry(key).or_default() += n;
         }
@@ -469,7 +512,8 @@ mod tests {
         let of = WaysTaken {
             crossed: &crossed,
             flow_times,
-            apart: &Apart::default(),
+            seen_flows: &SeenFlows::default(),
+            passed_by: &PassedBy::default(),
             pauses: &Pauses::default(),
             hosts: &HostSegments::default(),
         };

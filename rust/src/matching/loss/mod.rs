@@ -15,7 +15,7 @@ mod testing;
 
 use crate::matching::late::{Leftover, WaitingTimes};
 use crate::matching::loss::arrivals::Arrivals;
-use crate::matching::loss::flows::apart::{Apart, SeenFlows};
+use crate::matching::loss::flows::apart::{PassedBy, SeenFlows};
 use crate::matching::loss::flows::flow_of;
 use crate::matching::loss::flows::times::FlowTimes;
 use crate::matching::loss::host_segments::HostSegments;
@@ -160,7 +160,7 @@ pub(crate) struct Losses {
     #[serde(skip)]
     hosts: HostSegments,
     #[serde(skip)]
-    apart: Apart,
+    passed_by: PassedBy,
     #[serde(skip)]
     pauses: Pauses,
     /// Segments to points that miss much: what flows took of them does not show when.
@@ -281,13 +281,15 @@ impl Losses {
     }
 
     /// Learns what all together say: what hosts say of address pairs of which nothing crossed a segment behind the
-    /// point that saw them, which flows are apart, when points paused, and which points miss much.
+    /// point that saw them, which points flows go past, when points paused, and which points miss much.
     pub(crate) fn learn(&mut self, plan: &Plan) {
         const MUCH: f64 = 0.2;
         let topology = Topology::new(plan);
         self.hosts = HostSegments::of(&topology, self);
-        self.apart = self.misses.apart(&topology, &self.seen_flows);
         self.pauses = self.misses.pauses(&topology, &self.awake);
+        self.passed_by = self
+            .misses
+            .passed_by(&topology, &self.seen_flows, &self.pauses);
         if !topology.forks() {
             return;
         }
@@ -308,7 +310,8 @@ impl Losses {
         let of = WaysTaken {
             crossed: &self.crossed,
             flow_times: &self.flow_times,
-            apart: &self.apart,
+            seen_flows: &self.seen_flows,
+            passed_by: &self.passed_by,
             pauses: &self.pauses,
             hosts: &self.hosts,
         };
@@ -317,7 +320,8 @@ impl Losses {
 
     /// Whether a point may have captured nothing of packets that ended before it, if they passed it.
     pub(crate) fn is_hidden_at(&self, end: &End, point: u16) -> bool {
-        self.apart.has(end.flow, point) || self.pauses.has(point, end.block)
+        let flow = (end.flow, end.direction.index());
+        self.passed_by.is_apart(&self.seen_flows, flow, point) || self.pauses.has(point, end.block)
     }
 
     /// Whether nothing but what is sent to their receiver says that they were to go on.

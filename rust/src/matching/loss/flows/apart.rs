@@ -1,15 +1,18 @@
 //! Flows of which a point saw nothing, while others saw many of their packets before it and after. They take a link
 //! past it that nobody captures, or a filter left them out: nothing shows that they pass it, and of losses before it
-//! and behind it, nothing shows which they are.
+//! and behind it, nothing shows which they are. Where long flows do so, short ones may.
 
 use crate::base::hash::mixed;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// A single packet of a flow is missed as any other.
-const ENOUGH: u64 = 2;
+/// Fewer packets of a flow a capture may have dropped together.
+const ENOUGH: u64 = 8;
 /// A point that misses some packets of all flows misses all of one by no greater chance.
 const CHANCE: f64 = 1e-4;
+/// So large a share of its packets, at least, and so many, such flows have where it is no accident.
+const LEAST_SHARE: f64 = 0.01;
+const LEAST_PACKETS: u64 = 10;
 /// Of further points it is not kept.
 const MOST_POINTS: u16 = 128;
 const N_BITS: u32 = 20;
@@ -71,38 +74,60 @@ fn place(flow: u64) -> (usize, u64) {
     (at / bits, 1 << (at % bits))
 }
 
-/// Packets that jumped a point, of one flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct FlowPast {
-    pub(crate) flow: u64,
-    pub(crate) point: u16,
+/// What a point saw and missed of the flows that it saw, in one direction, and how many packets of each other flow
+/// jumped it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowsPast {
+    pub(crate) n_seen: u64,
+    pub(crate) n_missed: u64,
+    /// Of all that jumped it, those of times in which it paused.
+    pub(crate) n_paused: u64,
+    pub(crate) unseen: HashMap<u64, u64>,
 }
 
-/// By flow, a bit for each point that it is apart from.
-#[derive(Debug, Default)]
-pub(crate) struct Apart(HashMap<u64, u128>);
+impl FlowsPast {
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+    pub(crate) fn missed_frac(&self) -> f64 {
+        self.n_missed as f64 / (self.n_missed + self.n_seen).max(1) as f64
+    }
 
-impl Apart {
-    /// Of how many packets of flows that a point saw nothing of jumped it, and the share that it misses of others.
-    pub(crate) fn of(past: impl IntoIterator<Item = (FlowPast, (u64, f64))>) -> Self {
-        let mut found = Self::default();
-        for (FlowPast { flow, point }, (n, missed_frac)) in past {
-            #[expect(clippy::cast_precision_loss, reason = "a chance needs no more")]
-            let chance = missed_frac.powf(n as f64);
-            if n >= ENOUGH && chance < CHANCE {
-                *found.0.entry(flow).or_default() |= 1 << point;
-            }
+    /// Whether flows go past it, if it or one beside it misses so much of the others.
+    #[expect(clippy::cast_precision_loss, reason = "a chance needs no more")]
+    pub(crate) fn is_passed_by(&self, missed_frac: f64) -> bool {
+        let is_apart = |n: &&u64| **n >= ENOUGH && missed_frac.powf(**n as f64) < CHANCE;
+        let n: u64 = self.unseen.values().filter(is_apart).sum();
+        let n = n.saturating_sub(self.n_paused);
+        n >= LEAST_PACKETS && n as f64 >= LEAST_SHARE * (n + self.n_seen + self.n_missed) as f64
+    }
+}
+
+/// Per direction, a bit for each point that flows go past.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PassedBy([u128; 2]);
+
+impl PassedBy {
+    pub(crate) fn add(&mut self, point: u16, side: usize) {
+        if let Some(points) = self.0.get_mut(side).filter(|_| point < MOST_POINTS) {
+            *points |= 1 << point;
         }
-        found
     }
 
-    /// The points that a flow is apart from, a bit for each.
-    pub(crate) fn points(&self, flow: u64) -> u128 {
-        self.0.get(&flow).copied().unwrap_or(0)
+    /// Those that saw nothing of a flow.
+    pub(crate) fn apart(&self, seen: &SeenFlows, flow: u64, side: usize) -> u128 {
+        let points = self.0.get(side).copied().unwrap_or(0);
+        let apart = (0..MOST_POINTS).filter(|at| points >> at & 1 == 1 && !seen.has(flow, *at));
+        apart.fold(0, |all, at| all | 1 << at)
     }
 
-    pub(crate) fn has(&self, flow: u64, point: u16) -> bool {
-        point < MOST_POINTS && self.points(flow) >> point & 1 == 1
+    /// Whether one of them is this point.
+    pub(crate) fn is_apart(
+        &self,
+        seen: &SeenFlows,
+        (flow, side): (u64, usize),
+        point: u16,
+    ) -> bool {
+        let points = self.0.get(side).copied().unwrap_or(0);
+        point < MOST_POINTS && points >> point & 1 == 1 && !seen.has(flow, point)
     }
 }
 
@@ -112,20 +137,42 @@ mod tests {
 
     const FLOW: u64 = 7 << 44;
 
-    fn past(n: u64, missed_frac: f64) -> Apart {
-        let past = FlowPast {
-            flow: FLOW,
-            point: 3,
+    /// Flows of so many packets went past a point that saw so many of others.
+    fn is_passed_by(n_flows: u64, n: u64, missed_frac: f64) -> bool {
+        let past = FlowsPast {
+            n_seen: 1_000,
+            n_missed: 0,
+            n_paused: 0,
+            unseen: (0..n_flows).map(|flow| (flow, n)).collect(),
         };
-        Apart::of([(past, (n, missed_frac))])
+        past.is_passed_by(missed_frac)
     }
 
     #[test]
-    fn a_flow_is_apart_where_all_of_it_would_hardly_be_missed() {
-        let is_apart = |n, missed_frac| past(n, missed_frac).has(FLOW, 3);
-        assert!(is_apart(2, 0.0) && is_apart(30, 0.5) && is_apart(2_000, 0.99));
-        assert!(!is_apart(1, 0.0) && !is_apart(10, 0.5) && !is_apart(200, 0.99));
-        assert!(!past(8, 0.0).has(FLOW, 2) && !past(8, 0.0).has(FLOW + 1, 3));
+    fn flows_go_past_a_point_where_all_of_each_would_hardly_be_missed() {
+        assert!(is_passed_by(10, 8, 0.0) && is_passed_by(10, 30, 0.5));
+        assert!(is_passed_by(1, 2_000, 0.99));
+        assert!(!is_passed_by(100, 7, 0.0), "dropped together");
+        assert!(
+            !is_passed_by(10, 10, 0.5) && !is_passed_by(10, 200, 0.99),
+            "by chance"
+        );
+        assert!(!is_passed_by(1, 9, 0.0), "too few");
+    }
+
+    #[test]
+    fn a_flow_is_apart_from_points_that_others_go_past_and_that_saw_nothing_of_it() {
+        let (mut passed_by, mut seen) = (PassedBy::default(), SeenFlows::default());
+        passed_by.add(3, 0);
+        passed_by.add(5, 0);
+        seen.add(FLOW, 5);
+        assert_eq!(passed_by.apart(&seen, FLOW, 0), 1 << 3);
+        assert_eq!(passed_by.apart(&seen, FLOW, 1), 0);
+        let is_apart = |point| passed_by.is_apart(&seen, (FLOW, 0), point);
+        assert_eq!(
+            [3, 4, 5, MOST_POINTS].map(is_apart),
+            [true, false, false, false]
+        );
     }
 
     #[test]
