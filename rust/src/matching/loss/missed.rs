@@ -294,10 +294,11 @@ impl Misses {
     pub(super) fn passed_by(
         &self,
         topology: &Topology,
+        crossed: &PairSegments,
         seen: &SeenFlows,
         pauses: &Pauses,
     ) -> PassedBy {
-        let past = self.flows_past(topology, seen, pauses);
+        let past = self.flows_past(topology, crossed, seen, pauses);
         let mut found = PassedBy::default();
         for ((point, direction), of_point) in &past {
             let along = topology.along(*direction);
@@ -312,38 +313,34 @@ impl Misses {
         found
     }
 
+    /// Of address pairs that pass the points otherwise.
     fn flows_past(
         &self,
         topology: &Topology,
+        crossed: &PairSegments,
         seen: &SeenFlows,
         pauses: &Pauses,
     ) -> HashMap<(u16, Direction), FlowsPast> {
-        let mut between: HashMap<Leap, Vec<u16>> = HashMap::new();
+        let mut between: HashMap<Leap, Vec<(u16, u128)>> = HashMap::new();
         let mut past: HashMap<(u16, Direction), FlowsPast> = HashMap::new();
-        for (
-            Jump {
-                flow,
-                leap,
-                capturing,
-                ..
-            },
-            n,
-        ) in &self.jumped
-        {
+        for (jump, n) in &self.jumped {
+            let (flow, leap) = (jump.flow, jump.leap);
             let along = topology.along(leap.direction);
-            let points = between.entry(*leap);
-            let points = points.or_insert_with(|| leap.points(topology).collect());
-            for point in points.iter().copied().filter(|at| capturing.has(*at)) {
-                let of_point = past.entry((point, leap.direction)).or_default();
-                let is_beside = |other: &&u16| along.are_beside(point, **other);
-                if seen.has(*flow, point) {
+            let with_bits = |point: u16| (point, topology.bits_at(along, point));
+            let points = between.entry(leap);
+            let points = points.or_insert_with(|| leap.points(topology).map(with_bits).collect());
+            let crossed = crossed.of(jump.way.pair);
+            let is_passed =
+                |(point, bits): &&(u16, u128)| jump.capturing.has(*point) && crossed & bits != 0;
+            for (point, _) in points.iter().filter(is_passed) {
+                let of_point = past.entry((*point, leap.direction)).or_default();
+                let has_other = |(other, _): &(u16, u128)| {
+                    along.are_beside(*point, *other) && seen.has(flow, *other)
+                };
+                if seen.has(flow, *point) {
                     of_point.n_missed += n;
-                } else if !points
-                    .iter()
-                    .filter(is_beside)
-                    .any(|at| seen.has(*flow, *at))
-                {
-                    *of_point.unseen.entry(*flow).or_default() += n;
+                } else if !points.iter().any(has_other) {
+                    *of_point.unseen.entry(flow).or_default() += n;
                 }
             }
         }

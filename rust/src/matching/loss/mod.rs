@@ -287,9 +287,9 @@ impl Losses {
         let topology = Topology::new(plan);
         self.hosts = HostSegments::of(&topology, self);
         self.pauses = self.misses.pauses(&topology, &self.awake);
-        self.passed_by = self
-            .misses
-            .passed_by(&topology, &self.seen_flows, &self.pauses);
+        self.passed_by =
+            self.misses
+                .passed_by(&topology, &self.crossed, &self.seen_flows, &self.pauses);
         if !topology.forks() {
             return;
         }
