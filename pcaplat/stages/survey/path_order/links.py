@@ -25,6 +25,9 @@ ENOUGH_OF_WAY = 8
 ENOUGH_OF_PAUSE = 32
 """So many packets in a row pass a point that pauses, and not by chance one that captures some."""
 
+MOST_PAUSES = 3
+"""A capture seldom pauses; a link that is used in turns with another is not used more often."""
+
 HARDLY_EVER = 0.05
 """A point that sees a smaller share of them is not on their way."""
 
@@ -231,7 +234,9 @@ def _is_watched(some: Sequence[Observations], steps: Ints, t_ns: Ints, flow: Int
             span_ns = _capturing(some[near], some[between]) if is_on_way else None
             if span_ns:
                 is_watched[rows] &= (t_ns[rows] >= span_ns[0]) & (t_ns[rows] <= span_ns[1])
-                is_watched[rows] &= ~_in_pauses(some[near], some[between], t_ns[rows], flow[rows])
+                if not _takes_other_time(some, range(len(some)), (near, far)):
+                    here, there = some[near], some[between]
+                    is_watched[rows] &= ~_in_pauses(here, there, t_ns[rows], flow[rows])
     return is_watched
 
 
@@ -254,7 +259,8 @@ def _in_pauses(near: Observations, point: Observations, t_ns: Ints, flow: Ints) 
     is_idle = np.concatenate(([False], end - begin <= 1, [False]))
     usual = max(len(t_ns) / len(shared_ns), 1)
     is_pause: Bools = is_idle & (n_known > 0) & (n_steps >= ENOUGH_OF_PAUSE * usual)
-    return is_pause[gap]
+    # of packets that come through now and then, as keepalives do, there are many gaps
+    return is_pause[gap] if is_pause.sum() <= MOST_PAUSES else np.zeros(len(gap), np.bool_)
 
 
 def _capturing(near: Observations, point: Observations) -> tuple[int, int] | None:

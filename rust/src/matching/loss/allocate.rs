@@ -266,7 +266,8 @@ impl<'a> Allocation<'a> {
     /// have its packets.
     fn onward(&self, end: &End, crossed: u128) -> impl Iterator<Item = LinkCrossing> {
         let is_hidden = |(_, down): (_, u16)| self.losses.is_hidden_at(end, down);
-        let is_any_hidden = self.to_branch(end, crossed).any(is_hidden);
+        // what is sent to several has a loss of its own for each
+        let is_any_hidden = end.branch.is_none() && self.to_branch(end, crossed).any(is_hidden);
         let next = self.to_branch(end, crossed).filter(move |_| !is_any_hidden);
         next.map(|(crossing, _)| crossing)
     }

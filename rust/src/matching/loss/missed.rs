@@ -294,11 +294,15 @@ impl Misses {
     pub(super) fn passed_by(
         &self,
         topology: &Topology,
-        crossed: &PairSegments,
-        seen: &SeenFlows,
+        mut past: HashMap<(u16, Direction), FlowsPast>,
         pauses: &Pauses,
     ) -> PassedBy {
-        let past = self.flows_past(topology, crossed, seen, pauses);
+        for (point, side, block, n) in self.past_points(topology) {
+            let of_point = past.get_mut(&(point, Direction::of(side == 0)));
+            if let Some(of_point) = of_point.filter(|_| pauses.has(point, block)) {
+                of_point.n_paused += n;
+            }
+        }
         let mut found = PassedBy::default();
         for ((point, direction), of_point) in &past {
             let along = topology.along(*direction);
@@ -314,12 +318,11 @@ impl Misses {
     }
 
     /// Of address pairs that pass the points otherwise.
-    fn flows_past(
+    pub(super) fn flows_past(
         &self,
         topology: &Topology,
         crossed: &PairSegments,
         seen: &SeenFlows,
-        pauses: &Pauses,
     ) -> HashMap<(u16, Direction), FlowsPast> {
         let mut between: HashMap<Leap, Vec<(u16, u128)>> = HashMap::new();
         let mut past: HashMap<(u16, Direction), FlowsPast> = HashMap::new();
@@ -346,12 +349,6 @@ impl Misses {
         }
         for ((point, direction), of_point) in &mut past {
             of_point.n_seen = self.n_seen(*point, direction.index());
-        }
-        for (point, side, block, n) in self.past_points(topology) {
-            let of_point = past.get_mut(&(point, Direction::of(side == 0)));
-            if let Some(of_point) = of_point.filter(|_| pauses.has(point, block)) {
-                of_point.n_paused += n;
-            }
         }
         past
     }
@@ -432,10 +429,19 @@ impl Misses {
         found
     }
 
-    /// When points paused.
-    pub(super) fn pauses(&self, topology: &Topology, awake: &Awake) -> Pauses {
+    /// When points paused; flows that go past a point one after the other are no pause.
+    pub(super) fn pauses(
+        &self,
+        topology: &Topology,
+        awake: &Awake,
+        past: &HashMap<(u16, Direction), FlowsPast>,
+    ) -> Pauses {
         let mut jumped = vec![([0; N_BLOCKS], 0.0); topology.points().len()];
-        for (point, _, block, n) in self.past_points(topology) {
+        for (point, side, block, n) in self.past_points(topology) {
+            let of_flows = past.get(&(point, Direction::of(side == 0)));
+            if of_flows.is_some_and(FlowsPast::are_others) {
+                continue;
+            }
             let of_point = jumped.get_mut(usize::from(point));
             if let Some(all) = of_point.and_then(|(blocks, _)| blocks.get_mut(block)) {
                 *all += n;

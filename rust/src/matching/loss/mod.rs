@@ -196,18 +196,23 @@ impl Losses {
         self.note_crossed(topology, observations, crossed);
         if observations.last().is_some_and(|last| last.directed) {
             self.misses.note_passed(observations, direction);
-            // what begins or ends here passes nothing else here
-            if let [_, between @ .., _] = observations {
-                self.note_seen(topology, between);
-            }
+            self.note_seen(topology, observations);
         }
     }
 
     #[inline]
     fn note_seen(&mut self, topology: &Topology, observations: &[Observation]) {
+        const BETWEEN_TWO: usize = 3;
+        if topology.points().len() < BETWEEN_TWO {
+            return;
+        }
+        let mut before = observations.first();
         for one in observations {
             self.seen_flows.add(flow_of(one), one.point);
-            self.awake.add(one.point, topology.block_of(one.aligned_ns));
+            // in the block of the point before it, as what jumped this one
+            let at_ns = before.map_or(one.aligned_ns, |before| before.aligned_ns);
+            self.awake.add(one.point, topology.block_of(at_ns));
+            before = Some(one);
         }
     }
 
@@ -286,10 +291,11 @@ impl Losses {
         const MUCH: f64 = 0.2;
         let topology = Topology::new(plan);
         self.hosts = HostSegments::of(&topology, self);
-        self.pauses = self.misses.pauses(&topology, &self.awake);
-        self.passed_by =
-            self.misses
-                .passed_by(&topology, &self.crossed, &self.seen_flows, &self.pauses);
+        let past = self
+            .misses
+            .flows_past(&topology, &self.crossed, &self.seen_flows);
+        self.pauses = self.misses.pauses(&topology, &self.awake, &past);
+        self.passed_by = self.misses.passed_by(&topology, past, &self.pauses);
         if !topology.forks() {
             return;
         }

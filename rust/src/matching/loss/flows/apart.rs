@@ -96,8 +96,17 @@ impl FlowsPast {
     pub(crate) fn is_passed_by(&self, missed_frac: f64) -> bool {
         let is_apart = |n: &&u64| **n >= ENOUGH && missed_frac.powf(**n as f64) < CHANCE;
         let n: u64 = self.unseen.values().filter(is_apart).sum();
-        let n = n.saturating_sub(self.n_paused);
+        // flows that begin and end in a pause jump it too
+        let n = n.min((n + self.n_missed).saturating_sub(self.n_paused));
         n >= LEAST_PACKETS && n as f64 >= LEAST_SHARE * (n + self.n_seen + self.n_missed) as f64
+    }
+
+    /// Whether whatever jumped it is of long flows that it saw nothing of: of a pause, some are of flows that it saw
+    /// before or after.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+    pub(crate) fn are_others(&self) -> bool {
+        let n: u64 = self.unseen.values().filter(|n| **n >= ENOUGH).sum();
+        n >= LEAST_PACKETS && (self.n_missed as f64) < LEAST_SHARE * n as f64
     }
 }
 
