@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import pcaplat
-from tests.recovery.networks.sampled import GAP_NS, N, sampled
-from tests.support.networks import START_NS, Edge, Network
+from tests.recovery.networks.sampled import GAP_NS, LINE, TAKES_NS, N, sampled
+from tests.support.networks import START_NS, Edge, Edges, Network, Packet, Way, datagram, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-BEFORE, BEHIND = ("a", "b"), ("b", "c")
+BEFORE, BEHIND, AROUND = ("a", "b"), ("b", "c"), ("a", "c")
 PAUSED = "capture-paused"
 SPAN = (0.4, 0.6)
 
@@ -74,3 +76,65 @@ def test_losses_of_a_pause_may_be_on_either_side(
 def test_a_point_that_samples_does_not_pause(seen_frac: float, tmp_path: Path) -> None:
     _, _, points = told(sampled(40, 4, seen_frac), tmp_path)
     assert points == set()
+
+
+def codes_of(network: Network, folder: Path) -> tuple[dict[Edge, dict[str, Any]], set[str], int]:
+    """Segments forward, what is warned of, and packets that the middle missed."""
+    files = network.save(folder)
+    with pcaplat.merge(files, same_clock=["all"], path=LINE, keep_rows=False) as result:
+        document = result.document
+    forward = (row for row in document["segments"] if row["direction"] == "forward")
+    rows = {(row["near"], row["far"]): dict(row) for row in forward}
+    (middle,) = (row for row in document["points"] if row["point"] == "b")
+    return rows, {one["code"] for one in document["warnings"]}, middle["n_missed"]
+
+
+def talk(way_of: Callable[[int], Way], n_flows: int, n_at_once: int) -> list[Packet]:
+    """Flows of one after the other, or several at once, between the same two addresses."""
+    chance, packets = np.random.default_rng(1), []
+    for at in range(N):
+        first = at * n_flows // N // n_at_once * n_at_once
+        flow = first + int(chance.integers(n_at_once))
+        frame = datagram(("10.0.0.1", "10.0.1.1"), (4_000 + flow, 9_000), at + 1, chance.bytes(60))
+        packets.append(Packet(START_NS + at * GAP_NS, (way_of(flow),), frame))
+    return packets
+
+
+@pytest.mark.parametrize("every", [2, 5])
+def test_flows_past_a_point_one_after_the_other_are_no_pause(every: int, tmp_path: Path) -> None:
+    packets = talk(lambda flow: AROUND if flow % every == 1 else LINE, 20, 1)
+    network = walk(packets, Edges(TAKES_NS, lost={AROUND: 0.04}))
+    rows, codes, n_missed = codes_of(network, tmp_path)
+    assert {"flows-not-captured"} == codes & {"flows-not-captured", PAUSED}
+    assert n_missed == 0
+    assert [rows[edge]["lost_lo_frac"] for edge in (BEFORE, BEHIND)] == [0, 0]
+
+
+@pytest.mark.parametrize("share", [10, 20])
+def test_a_pause_does_not_hide_flows_past_a_point(share: int, tmp_path: Path) -> None:
+    packets = talk(lambda flow: AROUND if flow % share == 1 else LINE, 100, 100)
+    network = walk(packets, Edges(TAKES_NS, lost={AROUND: 0.1}))
+    rows, codes, _ = codes_of(paused(network), tmp_path)
+    assert {"flows-not-captured", PAUSED} <= codes
+    assert [rows[edge]["lost_lo_frac"] for edge in (BEFORE, BEHIND)] == [0, 0]
+
+
+@pytest.mark.parametrize("around_ns", [42_000, 400_000])
+def test_a_link_that_all_take_for_a_while_is_no_pause_beside_keepalives(
+    around_ns: int, tmp_path: Path
+) -> None:
+    packets = talk(lambda _: LINE, 40, 40)
+    packets = [
+        one._replace(ways=(AROUND,)) if is_then(one.t_ns, (0.2, 0.9)) else one for one in packets
+    ]
+    for at in range(N // 40):
+        frame = datagram(("10.0.0.8", "10.0.1.8"), (179, 179), at + 1, at.to_bytes(8))
+        packets.append(Packet(START_NS + at * 40 * GAP_NS + 1_000, (LINE,), frame))
+    packets.sort(key=lambda one: one.t_ns)
+    network = walk(packets, Edges({**TAKES_NS, AROUND: around_ns}, lost={AROUND: 0.05}))
+    rows, codes, n_missed = codes_of(network, tmp_path)
+    assert PAUSED not in codes
+    assert n_missed == 0
+    n_around = sum(packet.ways[0] == AROUND for packet in network.packets)
+    row = rows[AROUND]
+    assert row["n"] + row["n_lost"] == pytest.approx(n_around, rel=0.02)
