@@ -119,17 +119,25 @@ def test_a_pause_does_not_hide_flows_past_a_point(share: int, tmp_path: Path) ->
     assert [rows[edge]["lost_lo_frac"] for edge in (BEFORE, BEHIND)] == [0, 0]
 
 
-@pytest.mark.parametrize("around_ns", [42_000, 400_000])
-def test_a_link_that_all_take_for_a_while_is_no_pause_beside_keepalives(
-    around_ns: int, tmp_path: Path
+TURNS = {
+    "keepalives go on": (42_000, 200, False),
+    "it takes another time": (400_000, N, False),
+    "of other flows": (42_000, N, True),
+}
+"""How long the other link takes, one keepalive in so many packets, and whether flows end before."""
+
+
+@pytest.mark.parametrize("turn", TURNS.values(), ids=TURNS)
+def test_a_link_that_all_take_for_a_while_is_no_pause(
+    turn: tuple[int, int, bool], tmp_path: Path
 ) -> None:
-    packets = talk(lambda _: LINE, 40, 40)
-    packets = [
-        one._replace(ways=(AROUND,)) if is_then(one.t_ns, (0.2, 0.9)) else one for one in packets
-    ]
-    for at in range(N // 40):
+    around_ns, keep_every, is_other = turn
+    packets = talk(lambda _: LINE, 100, 20 if is_other else 100)
+    then = (0.19999, 0.79990) if is_other else (0.2, 0.9)
+    packets = [one._replace(ways=(AROUND,)) if is_then(one.t_ns, then) else one for one in packets]
+    for at in range(N // keep_every):
         frame = datagram(("10.0.0.8", "10.0.1.8"), (179, 179), at + 1, at.to_bytes(8))
-        packets.append(Packet(START_NS + at * 40 * GAP_NS + 1_000, (LINE,), frame))
+        packets.append(Packet(START_NS + at * keep_every * GAP_NS + 1_000, (LINE,), frame))
     packets.sort(key=lambda one: one.t_ns)
     network = walk(packets, Edges({**TAKES_NS, AROUND: around_ns}, lost={AROUND: 0.05}))
     rows, codes, n_missed = codes_of(network, tmp_path)
