@@ -131,3 +131,32 @@ fn what_arrives_at_another_end_is_not_lost_on_the_whole_path() {
     }
     assert_eq!(n_lost(&plan, &losses, &[40, 30, 10, 10]), [4, 1, 1, 1 + 1]);
 }
+
+#[test]
+fn what_a_point_would_not_have_had_is_lost_on_either_side_of_it() {
+    let plan = path(3);
+    let topology = Topology::new(&plan);
+    let mut losses = Losses::default();
+    note(&mut losses, &plan, 1, &[0, 1, 2], 50);
+    let seen = [Observation {
+        pair: 1,
+        flow: 9,
+        ..observation(1, 0, 0)
+    }];
+    let lost = Some(Lost::whole(&seen[0]));
+    let mut left = Leftover::of(&seen, Direction::Forward, lost, false).unwrap();
+    let waits = WaitingTimes::default();
+    losses.note_end((&plan, &topology), &left, &waits);
+    losses.passed_by.add(1, 0);
+    let found = allocate(&plan, &losses, &[[50, 0]; 3]);
+    let told = |link: usize| {
+        let (n, maybe) = (&found.links[link][0].lost, &found.uncertain[link][0]);
+        (n.packets, maybe.more)
+    };
+    assert_eq!([0, 1, 2].map(told), [(0, 1), (0, 1), (1, 0)]);
+    // one of several receivers has a loss of its own
+    left.branch = Some(1);
+    losses.ended.clear();
+    losses.note_end((&plan, &topology), &left, &waits);
+    assert_eq!(n_lost(&plan, &losses, &[50, 50, 50])[..2], [1, 0]);
+}
