@@ -164,7 +164,7 @@ class LinkCounts:
 class MissedCounts:
     """Packets that others saw before and after a point: those it saw, missed, may have missed.
 
-    `n_paused`: of the missed, those of times in which its capture paused.
+    `n_paused`: of the missed, those of times in which it captured few or none.
     """
 
     n_seen: int

@@ -72,6 +72,47 @@ def test_losses_of_a_pause_may_be_on_either_side(
     assert known * n_passed * 0.98 <= n_missed <= n_passed * 1.02
 
 
+def in_burst(t_ns: int) -> bool:
+    """Tell whether a time is in one of the bursts that the middle drops much of."""
+    return (t_ns - START_NS) % 240_000_000 > 216_000_000
+
+
+def burst(network: Network, dropped_frac: float, lossy: Edge) -> Network:
+    """Leave out most of what the middle captures in bursts, while an edge loses packets."""
+    chance = np.random.default_rng(3)
+    at_ns = {one.packet: one.t_ns for one in network.seen["b"]}
+    then = {number for number, t_ns in at_ns.items() if in_burst(t_ns)}
+    dropped = {number for number in sorted(then) if chance.random() < dropped_frac}
+    lost = {
+        number
+        for number in sorted(then)
+        if network.packets[number].ways[0] == LINE and chance.random() < 0.4
+    }
+    gone = {"a": set[int](), "b": dropped | (lost if lossy == BEFORE else set()), "c": lost}
+    seen = {
+        point: [one for one in sightings if one.packet not in gone[point]]
+        for point, sightings in network.seen.items()
+    }
+    return replace(network, seen=seen, lost=[(lossy, number) for number in sorted(lost)])
+
+
+@pytest.mark.parametrize("n_flows", [1, 40, 3_000])
+@pytest.mark.parametrize("dropped_frac", [0.6, 0.9, 1.0])
+@pytest.mark.parametrize("lossy", [BEFORE, BEHIND])
+def test_losses_while_a_capture_drops_bursts_may_be_on_either_side(
+    lossy: Edge, dropped_frac: float, n_flows: int, tmp_path: Path
+) -> None:
+    """Where captures drop packets because there are many, others drop them for the same reason."""
+    network = burst(sampled(n_flows, 4, 1.0, lossy=()), dropped_frac, lossy)
+    rows, _, points = told(network, tmp_path)
+    assert points == {"b"}
+    for edge in (BEFORE, BEHIND):
+        row, n_lost = rows[edge], len(network.lost) if edge == lossy else 0
+        n = row["n"] + row["n_lost"]
+        assert row["lost_lo_frac"] * n * 0.9 <= n_lost <= row["lost_hi_frac"] * n * 1.1
+        assert row["n_lost"] <= 0.2 * len(network.lost) + n_lost
+
+
 @pytest.mark.parametrize("seen_frac", [0.02, 0.2, 0.9, 1.0])
 def test_a_point_that_samples_does_not_pause(seen_frac: float, tmp_path: Path) -> None:
     _, _, points = told(sampled(40, 4, seen_frac), tmp_path)

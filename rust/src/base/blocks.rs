@@ -15,6 +15,9 @@ use strata::{CELLS_OF_BLOCK_BITS, Strata};
 /// How many blocks a run has.
 pub const N_BLOCKS: usize = 256;
 
+/// The moments of a block.
+pub const MOMENTS_OF_BLOCK_BITS: u32 = 8;
+
 /// Bits of a bin in a code: the bins of [`crate::base::histogram`], positive and negative.
 const BIN_BITS: u32 = 18;
 const HALF_BINS: i32 = 1 << (BIN_BITS - 1);
@@ -39,6 +42,13 @@ impl Grid {
     pub fn block_of(&self, aligned_ns: i64) -> usize {
         let block = aligned_ns.saturating_sub(self.start_ns) / self.length_ns.max(1);
         usize::try_from(block).unwrap_or(0).min(N_BLOCKS - 1)
+    }
+
+    /// The moment of an instant: blocks are divided into equal ones.
+    #[must_use]
+    #[inline]
+    pub fn moment_of(&self, aligned_ns: i64) -> u32 {
+        self.place_of(aligned_ns).cell >> (CELLS_OF_BLOCK_BITS - MOMENTS_OF_BLOCK_BITS)
     }
 
     /// Where an instant is, in shortest cells from the begin; they lie within blocks.
@@ -410,6 +420,8 @@ mod tests {
             let place = grid.place_of(t_ns);
             assert_eq!(place.block, grid.block_of(t_ns));
             assert_eq!(place.cell as usize >> CELLS_OF_BLOCK_BITS, place.block);
+            let block = grid.moment_of(t_ns) >> MOMENTS_OF_BLOCK_BITS;
+            assert_eq!(block as usize, place.block);
         }
         assert_eq!(grid.place_of(1015).cell, (1 << CELLS_OF_BLOCK_BITS) * 3 / 2);
         let mut ends = Blocks::default();

@@ -164,6 +164,13 @@ impl Topology {
         self.blocks.block_of(aligned_ns)
     }
 
+    /// The moment of an instant.
+    #[must_use]
+    #[inline]
+    pub fn moment_of(&self, aligned_ns: i64) -> u32 {
+        self.blocks.moment_of(aligned_ns)
+    }
+
     /// The numbers of all routes, the path's first.
     pub fn routes(&self) -> impl Iterator<Item = u16> {
         (0..).take(self.along.len())

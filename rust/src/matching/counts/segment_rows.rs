@@ -216,7 +216,7 @@ pub(crate) struct Ended {
 
 const ENDED_VALUES: usize = 11;
 const NO_POINT: u16 = u16::MAX;
-/// Above the first point and the block: two traits, and the route.
+/// Above the first point and the moment: two traits, and the route.
 const TOWARD_BIT: u32 = 45;
 const GUESSED_BIT: u32 = 46;
 const ROUTE_BIT: u32 = 47;
@@ -251,7 +251,7 @@ impl Ended {
             | traits << 48
             | end.branch.map_or(0, |branch| i64::from(branch) + 1) << 51;
         let (first, last) = (self.first, self.last);
-        let block = i64::try_from(end.block).unwrap_or(0) << 16
+        let moment = i64::from(end.moment) << 16
             | i64::from(self.first_point)
             | i64::from(end.way.toward) << TOWARD_BIT
             | i64::from(end.is_guessed) << GUESSED_BIT
@@ -261,12 +261,12 @@ impl Ended {
         let [low, high] = halves(end.waited_for);
         let told_by = self.told_by as i64 | i64::from(end.was_cut) << CUT_BIT;
         [
-            pair, flow, where_seen, block, first.0, first.1, last.0, last.1, low, high, told_by,
+            pair, flow, where_seen, moment, first.0, first.1, last.0, last.1, low, high, told_by,
         ]
     }
 
     fn of(values: [i64; ENDED_VALUES]) -> Self {
-        let [pair, flow, where_seen, block, seen @ .., told_by] = values;
+        let [pair, flow, where_seen, moment, seen @ .., told_by] = values;
         let [first, first_ns, last, last_ns, low, high] = seen;
         let [low, high] = [low, high].map(|half| u128::from(half.cast_unsigned()));
         let point = |shift: u32| u16::try_from(where_seen >> shift & 0xffff).unwrap_or(NO_POINT);
@@ -275,13 +275,13 @@ impl Ended {
         let end = End {
             way: DirectedPair {
                 pair: pair.cast_unsigned(),
-                toward: block >> TOWARD_BIT & 1 == 1,
+                toward: moment >> TOWARD_BIT & 1 == 1,
             },
-            is_guessed: block >> GUESSED_BIT & 1 == 1,
+            is_guessed: moment >> GUESSED_BIT & 1 == 1,
             flow: flow.cast_unsigned(),
             from: known(16),
             point: point(0),
-            direction: Direction::on(u16::try_from(block >> ROUTE_BIT).unwrap_or(0), !is_so(0)),
+            direction: Direction::on(u16::try_from(moment >> ROUTE_BIT).unwrap_or(0), !is_so(0)),
             had_entered: is_so(1),
             was_cut: told_by >> CUT_BIT & 1 == 1,
             is_untold: is_so(2),
@@ -289,12 +289,12 @@ impl Ended {
             branch: u16::try_from((where_seen >> 51) & BRANCH_MASK)
                 .ok()
                 .and_then(|one| one.checked_sub(1)),
-            block: usize::try_from((block & ((1 << TOWARD_BIT) - 1)) >> 16).unwrap_or(0),
+            moment: u32::try_from((moment & ((1 << TOWARD_BIT) - 1)) >> 16).unwrap_or(0),
             waited_for: high << 64 | low,
         };
         Self {
             end,
-            first_point: u16::try_from(block & 0xffff).unwrap_or(0),
+            first_point: u16::try_from(moment & 0xffff).unwrap_or(0),
             first: (first, first_ns),
             last: (last, last_ns),
             told_by: ToldBy::of(told_by & ((1 << CUT_BIT) - 1)),

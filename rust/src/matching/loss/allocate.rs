@@ -92,7 +92,7 @@ pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Al
     let mut ended: Vec<_> = losses.ended.iter().collect();
     ended.sort_unstable_by_key(|(end, _)| {
         let from = (end.point, end.from, end.direction);
-        (end.block, end.way, from, end.flow)
+        (end.moment, end.way, from, end.flow)
     });
     let mut uncertain = vec![[Uncertain::default(); 2]; plan.links.len()];
     for (end, all) in ended {
@@ -106,7 +106,7 @@ pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Al
         let lost = gaps.past(end.unmirrored.filter(|_| !ways.is_empty()), *all);
         for either in ways {
             let lost = either.lost_of(end, lost);
-            gathered.entry(either).or_default().add(lost, end.block);
+            gathered.entry(either).or_default().add(lost, end.block());
         }
         if let Some(step) = books.last_step(end) {
             seen_at_both.entry(step).or_default().add(lost);

@@ -83,7 +83,7 @@ fn parts(
     let counted = counted.copied().unwrap_or(1.0);
     let mut found = Vec::new();
     for either in ways.iter().filter(|either| either.count_packets(end)) {
-        let (links, weights) = books.weighed(either, end.block);
+        let (links, weights) = books.weighed(either, end.block());
         let all: f64 = weights.iter().sum();
         for (link, weight) in links.into_iter().zip(weights) {
             let ends = link.and_then(|link| Some((link, books.topology.ends(link)?)));

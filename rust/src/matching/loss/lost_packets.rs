@@ -153,7 +153,7 @@ impl<'a> LostPackets<'a> {
                 found.extend(is_hidden.then_some((whole, self.past_gaps(one))));
                 continue;
             }
-            let (next, shares) = self.books.weighed(&either, end.block);
+            let (next, shares) = self.books.weighed(&either, end.block());
             let all: f64 = shares.iter().sum();
             for (next, share) in next.into_iter().zip(shares) {
                 let Some(next) = next else { continue };
@@ -184,7 +184,7 @@ impl<'a> LostPackets<'a> {
             let goes_on =
                 |crossing: &LinkCrossing| self.books.goes_on(&one.end, crossed, *crossing);
             let segments = Candidates::Of(from.filter(goes_on).collect());
-            let (segments, shares) = self.books.weighed(&segments, one.end.block);
+            let (segments, shares) = self.books.weighed(&segments, one.end.block());
             let all: f64 = shares.iter().sum();
             for (segment, share) in segments.into_iter().flatten().zip(shares) {
                 let entered = unseen * share / all;

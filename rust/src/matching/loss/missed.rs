@@ -1,7 +1,8 @@
 //! Misses: packets that passed a point, for they were seen before it and after, and are not in its
 //! capture.
 
-use crate::base::blocks::N_BLOCKS;
+use crate::base::blocks::{MOMENTS_OF_BLOCK_BITS, N_BLOCKS};
+use crate::base::hash::mixed;
 use crate::matching::counts::LatePair;
 use crate::matching::loss::flows::apart::{FlowsPast, PassedBy, SeenFlows};
 use crate::matching::loss::flows::flow_of;
@@ -9,7 +10,7 @@ use crate::matching::loss::flows::times::FlowTimes;
 use crate::matching::loss::host_segments::{HostSegments, Passing};
 use crate::matching::loss::onward_bits;
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
-use crate::matching::loss::pauses::{Awake, Pauses};
+use crate::matching::loss::pauses::{Pauses, SeenThen};
 use crate::matching::observation::Observation;
 use crate::plan::{Along, Capturing, Direction, Plan, Topology};
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,26 @@ pub(crate) struct Leap {
     up: u16,
     down: u16,
     direction: Direction,
+}
+
+/// The packets that jumped in a moment, and those of one of their flows, chosen by chance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Then {
+    n: u64,
+    flow: u64,
+    n_of_flow: u64,
+}
+
+impl Then {
+    fn add(&mut self, other: &Self, moment: u32) {
+        self.n += other.n;
+        let rank = |one: &Self| (mixed(one.flow ^ u64::from(moment)), one.flow);
+        if self.n_of_flow == 0 || rank(other) < rank(self) {
+            (self.flow, self.n_of_flow) = (other.flow, other.n_of_flow);
+        } else if self.flow == other.flow {
+            self.n_of_flow += other.n_of_flow;
+        }
+    }
 }
 
 /// What a point made of packets that others saw before and after it.
@@ -178,8 +199,8 @@ pub(crate) struct Misses {
     /// Per point and direction.
     n_seen: Vec<[u64; 2]>,
     jumped: HashMap<Jump, u64>,
-    /// By block of time.
-    jumped_then: HashMap<(Leap, Capturing, usize), u64>,
+    /// By moment.
+    jumped_then: HashMap<(Leap, Capturing, u32), Then>,
 }
 
 impl Misses {
@@ -226,9 +247,15 @@ impl Misses {
                 leap,
                 capturing: topology.capturing((up.aligned_ns, down.aligned_ns)),
             };
-            let then = (leap, jump.capturing, topology.block_of(up.aligned_ns));
+            let moment = topology.moment_of(up.aligned_ns);
+            let one = Then {
+                n: 1,
+                flow: jump.flow,
+                n_of_flow: 1,
+            };
+            let then = self.jumped_then.entry((leap, jump.capturing, moment));
+            then.or_default().add(&one, moment);
             *self.jumped.entry(jump).or_default() += 1;
-            *self.jumped_then.entry(then).or_default() += 1;
         }
     }
 
@@ -267,8 +294,8 @@ impl Misses {
         for (jump, n) in other.jumped {
             *self.jumped.entry(jump).or_default() += n;
         }
-        for (then, n) in other.jumped_then {
-            *self.jumped_then.entry(then).or_default() += n;
+        for (at, then) in other.jumped_then {
+            self.jumped_then.entry(at).or_default().add(&then, at.2);
         }
     }
 
@@ -297,10 +324,11 @@ impl Misses {
         mut past: HashMap<(u16, Direction), FlowsPast>,
         pauses: &Pauses,
     ) -> PassedBy {
-        for (point, side, block, n) in self.past_points(topology) {
+        for (at, moment, then) in self.past_points(topology) {
+            let (point, side) = at;
             let of_point = past.get_mut(&(point, Direction::of(side == 0)));
-            if let Some(of_point) = of_point.filter(|_| pauses.has(point, block)) {
-                of_point.n_paused += n;
+            if let Some(of_point) = of_point.filter(|_| pauses.has(at, moment)) {
+                of_point.n_paused += then.n;
             }
         }
         let mut found = PassedBy::default();
@@ -407,52 +435,61 @@ impl Misses {
                 }
             }
         }
-        for (point, side, block, n) in self.past_points(&topology) {
-            let missed = found.get_mut(usize::from(point));
-            let missed = missed.and_then(|both| both.get_mut(side));
-            if let Some(missed) = missed.filter(|_| of.pauses.has(point, block)) {
-                missed.n_paused = (missed.n_paused + portion(n, 1)).min(missed.n_missed);
+        for (at, moment, then) in self.past_points(&topology) {
+            let missed = found.get_mut(usize::from(at.0));
+            let missed = missed.and_then(|both| both.get_mut(at.1));
+            if let Some(missed) = missed.filter(|_| of.pauses.has(at, moment)) {
+                missed.n_paused = (missed.n_paused + portion(then.n, 1)).min(missed.n_missed);
             }
         }
         found
     }
 
-    /// How many packets jumped which point in which block of time; where points are parallel, nobody knows which.
-    fn past_points(&self, topology: &Topology) -> Vec<(u16, usize, usize, u64)> {
+    /// How many packets jumped which point, in which direction and moment; where points are parallel, nobody knows
+    /// which.
+    fn past_points(&self, topology: &Topology) -> Vec<((u16, usize), u32, Then)> {
         let mut found = Vec::new();
-        for ((leap, capturing, block), n) in &self.jumped_then {
+        for ((leap, capturing, moment), then) in &self.jumped_then {
             if leap.is_line(topology) {
                 let points = leap.points(topology).filter(|at| capturing.has(*at));
-                found.extend(points.map(|point| (point, leap.direction.index(), *block, *n)));
+                let side = leap.direction.index();
+                found.extend(points.map(|point| ((point, side), *moment, *then)));
             }
         }
+        found.sort_unstable_by_key(|(at, moment, _)| (*at, *moment));
         found
     }
 
-    /// When points paused; flows that go past a point one after the other are no pause.
+    /// When points paused. Flows that go past a point are no pause.
     pub(super) fn pauses(
         &self,
         topology: &Topology,
-        awake: &Awake,
+        seen_then: &SeenThen,
         past: &HashMap<(u16, Direction), FlowsPast>,
     ) -> Pauses {
-        let mut jumped = vec![([0; N_BLOCKS], 0.0); topology.points().len()];
-        for (point, side, block, n) in self.past_points(topology) {
-            let of_flows = past.get(&(point, Direction::of(side == 0)));
-            if of_flows.is_some_and(FlowsPast::are_others) {
+        let mut pauses = Pauses::default();
+        let all = self.past_points(topology);
+        for of_point in all.chunk_by(|one, other| one.0 == other.0) {
+            let Some(((point, side), ..)) = of_point.first().copied() else {
                 continue;
+            };
+            let past = past.get(&(point, Direction::of(side == 0)));
+            let past = past.filter(|past| past.has_others());
+            let mut missed = vec![0; N_BLOCKS << MOMENTS_OF_BLOCK_BITS];
+            for (_, moment, then) in of_point {
+                if let Some(n) = missed.get_mut(*moment as usize) {
+                    *n += match past {
+                        Some(past) if past.is_other(then.flow) => 0,
+                        Some(_) => then.n_of_flow,
+                        None => then.n,
+                    };
+                }
             }
-            let of_point = jumped.get_mut(usize::from(point));
-            if let Some(all) = of_point.and_then(|(blocks, _)| blocks.get_mut(block)) {
-                *all += n;
-            }
+            let n: u64 = of_point.iter().map(|(.., then)| then.n).sum();
+            let missed_frac = portion(n, n + self.n_seen(point, side));
+            pauses.find(seen_then, (point, side), &missed, missed_frac);
         }
-        for (point, (blocks, missed_frac)) in (0..).zip(&mut jumped) {
-            let n_seen: u64 = [0, 1].iter().map(|side| self.n_seen(point, *side)).sum();
-            let n: u64 = blocks.iter().sum();
-            *missed_frac = portion(n, (n + n_seen).max(1));
-        }
-        Pauses::of(awake, &jumped)
+        pauses
     }
 
     fn n_seen(&self, point: u16, side: usize) -> u64 {

@@ -13,6 +13,7 @@ pub(crate) mod segment_loss;
 #[cfg(test)]
 mod testing;
 
+use crate::base::blocks::MOMENTS_OF_BLOCK_BITS;
 use crate::matching::late::{Leftover, WaitingTimes};
 use crate::matching::loss::arrivals::Arrivals;
 use crate::matching::loss::flows::apart::{PassedBy, SeenFlows};
@@ -22,7 +23,7 @@ use crate::matching::loss::host_segments::HostSegments;
 use crate::matching::loss::lost_packets::ToldBy;
 use crate::matching::loss::missed::{Missed, Misses, WaysTaken};
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
-use crate::matching::loss::pauses::{Awake, Pauses, unmirrored_at};
+use crate::matching::loss::pauses::{Pauses, SeenThen, unmirrored_at};
 use crate::matching::observation::Observation;
 use crate::matching::streams::Lost;
 use crate::plan::{Direction, LinkCrossing, Plan, Topology};
@@ -58,8 +59,8 @@ pub(crate) struct End {
     pub(crate) unmirrored: Option<u16>,
     /// Of a packet with several receivers: the point that it did not come to.
     pub(crate) branch: Option<u16>,
-    /// The block of time of their last observation.
-    pub(crate) block: usize,
+    /// The moment of their last observation.
+    pub(crate) moment: u32,
     /// The segments that lead on from the last point, of those that were waited for long enough, by
     /// [`crate::plan::LinkCrossing::bit`].
     pub(crate) waited_for: u128,
@@ -102,9 +103,14 @@ impl End {
             is_untold: last.range.has_bytes() && left.lost.is_none_or(|lost| lost.bytes == 0),
             unmirrored: unmirrored_at(plan, topology, last, direction),
             branch: left.branch,
-            block: plan.blocks.block_of(last.aligned_ns),
+            moment: plan.blocks.moment_of(last.aligned_ns),
             waited_for,
         })
+    }
+
+    /// The block of time of their last observation.
+    pub(crate) fn block(&self) -> usize {
+        (self.moment >> MOMENTS_OF_BLOCK_BITS) as usize
     }
 }
 
@@ -151,7 +157,7 @@ pub(crate) struct Losses {
     /// Of flows, one way, where the path forks.
     flow_times: FlowTimes,
     seen_flows: SeenFlows,
-    awake: Awake,
+    seen_then: SeenThen,
     pub(crate) ended: HashMap<End, Lost>,
     pub(crate) misses: Misses,
     /// Address pairs of which some packet did not pass the whole path.
@@ -180,7 +186,7 @@ impl Losses {
         self.note_crossed(topology, observations, crossed);
         if observations.last().is_some_and(|last| last.directed) {
             self.misses.note(topology, observations, direction);
-            self.note_seen(topology, observations);
+            self.note_seen(topology, observations, direction);
         }
     }
 
@@ -196,12 +202,17 @@ impl Losses {
         self.note_crossed(topology, observations, crossed);
         if observations.last().is_some_and(|last| last.directed) {
             self.misses.note_passed(observations, direction);
-            self.note_seen(topology, observations);
+            self.note_seen(topology, observations, direction);
         }
     }
 
     #[inline]
-    fn note_seen(&mut self, topology: &Topology, observations: &[Observation]) {
+    fn note_seen(
+        &mut self,
+        topology: &Topology,
+        observations: &[Observation],
+        direction: Direction,
+    ) {
         const BETWEEN_TWO: usize = 3;
         if topology.points().len() < BETWEEN_TWO {
             return;
@@ -209,9 +220,10 @@ impl Losses {
         let mut before = observations.first();
         for one in observations {
             self.seen_flows.add(flow_of(one), one.point);
-            // in the block of the point before it, as what jumped this one
+            // in the moment of the point before it, as what jumped this one
             let at_ns = before.map_or(one.aligned_ns, |before| before.aligned_ns);
-            self.awake.add(one.point, topology.block_of(at_ns));
+            let moment = topology.moment_of(at_ns);
+            self.seen_then.add((one.point, direction.index()), moment);
             before = Some(one);
         }
     }
@@ -262,7 +274,7 @@ impl Losses {
             let branches = onward_bits(topology, end.direction, point);
             let of_pair = of_pair & branches;
             let taken = if branches & self.hidden == 0 {
-                self.flow_times.taken(end.flow, of_pair, end.block)
+                self.flow_times.taken(end.flow, of_pair, end.block())
             } else {
                 self.flow_times.ever(end.flow, of_pair)
             };
@@ -294,7 +306,7 @@ impl Losses {
         let past = self
             .misses
             .flows_past(&topology, &self.crossed, &self.seen_flows);
-        self.pauses = self.misses.pauses(&topology, &self.awake, &past);
+        self.pauses = self.misses.pauses(&topology, &self.seen_then, &past);
         self.passed_by = self.misses.passed_by(&topology, past, &self.pauses);
         if !topology.forks() {
             return;
@@ -326,8 +338,10 @@ impl Losses {
 
     /// Whether a point may have captured nothing of packets that ended before it, if they passed it.
     pub(crate) fn is_hidden_at(&self, end: &End, point: u16) -> bool {
-        let flow = (end.flow, end.direction.index());
-        self.passed_by.is_apart(&self.seen_flows, flow, point) || self.pauses.has(point, end.block)
+        let side = end.direction.index();
+        let flow = (end.flow, side);
+        self.passed_by.is_apart(&self.seen_flows, flow, point)
+            || self.pauses.has((point, side), end.moment)
     }
 
     /// Whether nothing but what is sent to their receiver says that they were to go on.
@@ -362,7 +376,7 @@ impl Losses {
         self.arrivals.merge(other.arrivals);
         self.flow_times.merge(other.flow_times);
         self.seen_flows.merge(other.seen_flows);
-        self.awake.merge(&other.awake);
+        self.seen_then.merge(other.seen_then);
         for (end, lost) in other.ended {
             self.ended.entry(end).or_default().add(lost);
         }

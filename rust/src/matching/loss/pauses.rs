@@ -1,103 +1,151 @@
-//! Times in which a point did not capture: pauses, as between two files of which one is missing, and frames that a
-//! mirror lost by its own numbers.
+//! Times in which a point captured little or nothing of what passed it: pauses, as between two files of which one is
+//! missing, bursts that a capture dropped, and frames that a mirror lost by its own numbers.
 
-use crate::base::blocks::N_BLOCKS;
 use crate::matching::observation::Observation;
 use crate::plan::{Direction, Plan, Topology};
 use serde::{Deserialize, Serialize};
 
-const N_WORDS: usize = N_BLOCKS / u64::BITS as usize;
-/// A point that misses some packets at any time misses all of a time by no greater chance.
-const CHANCE: f64 = 1e-6;
+/// Of a point and a direction.
+pub(super) type PointSide = (u16, usize);
 
-/// Blocks of time, a bit for each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct BlockSet([u64; N_WORDS]);
-
-impl BlockSet {
-    #[inline]
-    fn add(&mut self, block: usize) {
-        let bits = u64::BITS as usize;
-        if let Some(word) = self.0.get_mut(block / bits) {
-            *word |= 1 << (block % bits);
-        }
-    }
-
-    fn has(&self, block: usize) -> bool {
-        let bits = u64::BITS as usize;
-        let word = self.0.get(block / bits);
-        word.is_some_and(|word| word >> (block % bits) & 1 == 1)
-    }
-}
-
-/// Per point: the blocks of time in which it saw packets that others saw too.
+/// Per point and direction: how many packets it saw in each moment that others saw too.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Awake(Vec<BlockSet>);
+pub(crate) struct SeenThen(Vec<[Vec<u16>; 2]>);
 
-impl Awake {
+impl SeenThen {
     #[inline]
-    pub(crate) fn add(&mut self, point: u16, block: usize) {
-        let at = usize::from(point);
-        if self.0.len() <= at {
-            self.0.resize(at + 1, BlockSet::default());
-        }
-        if let Some(blocks) = self.0.get_mut(at) {
-            blocks.add(block);
+    pub(crate) fn add(&mut self, side: PointSide, moment: u32) {
+        let at = moment as usize;
+        if let Some(moments) = of_side(&mut self.0, side) {
+            if moments.len() <= at {
+                moments.resize(at + 1, 0);
+            }
+            if let Some(n) = moments.get_mut(at) {
+                *n = n.saturating_add(1);
+            }
         }
     }
 
     /// Adds what another partition saw.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), BlockSet::default());
-        }
-        for (own, more) in self.0.iter_mut().zip(&other.0) {
-            for (word, bits) in own.0.iter_mut().zip(more.0) {
-                *word |= bits;
-            }
-        }
-    }
-}
-
-/// Per point: the blocks of time in which it paused, in whole or in part.
-#[derive(Debug, Default)]
-pub(crate) struct Pauses(Vec<BlockSet>);
-
-impl Pauses {
-    /// Of how many packets jumped a point in each block, and the share that it misses of all.
-    pub(crate) fn of(awake: &Awake, jumped: &[([u64; N_BLOCKS], f64)]) -> Self {
-        let none = BlockSet::default();
-        let of_point = |(point, (n, missed_frac)): (usize, &([u64; N_BLOCKS], f64))| {
-            let mut found = BlockSet::default();
-            for (from, to) in gaps(awake.0.get(point).unwrap_or(&none)) {
-                let n: u64 = n.iter().take(to).skip(from).sum();
-                #[expect(clippy::cast_precision_loss, reason = "a chance needs no more")]
-                if n > 0 && missed_frac.powf(n as f64) < CHANCE {
-                    // it began and ended within the blocks beside
-                    (from.saturating_sub(1)..=to).for_each(|block| found.add(block));
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (point, both) in (0..).zip(other.0) {
+            for (side, moments) in both.into_iter().enumerate() {
+                let Some(own) = of_side(&mut self.0, (point, side)) else {
+                    continue;
+                };
+                own.resize(own.len().max(moments.len()), 0);
+                for (n, more) in own.iter_mut().zip(moments) {
+                    *n = n.saturating_add(more);
                 }
             }
-            found
-        };
-        Self(jumped.iter().enumerate().map(of_point).collect())
+        }
     }
 
-    pub(crate) fn has(&self, point: u16, block: usize) -> bool {
-        let blocks = self.0.get(usize::from(point));
-        blocks.is_some_and(|blocks| blocks.has(block))
+    fn of(&self, (point, side): PointSide) -> &[u16] {
+        let both = self.0.get(usize::from(point));
+        let moments = both.and_then(|both| both.get(side));
+        moments.map_or(&[], Vec::as_slice)
     }
 }
 
-/// From where to before where blocks are missing.
-fn gaps(blocks: &BlockSet) -> Vec<(usize, usize)> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    for block in (0..N_BLOCKS).filter(|block| !blocks.has(*block)) {
-        match found.last_mut() {
-            Some((_, to)) if *to == block => *to += 1,
-            _ => found.push((block, block + 1)),
+fn of_side<T: Clone + Default>(all: &mut Vec<[T; 2]>, (point, side): PointSide) -> Option<&mut T> {
+    let at = usize::from(point);
+    if all.len() <= at {
+        all.resize_with(at + 1, <[T; 2]>::default);
+    }
+    all.get_mut(at).and_then(|both| both.get_mut(side))
+}
+
+/// How much more likely, as a logarithm, what a point saw and missed is where it pauses than where it misses the usual
+/// share. Where it pauses, it misses that much and half of the rest, or more.
+struct PauseEvidence {
+    of_missed: f64,
+    of_seen: f64,
+}
+
+impl PauseEvidence {
+    /// What is as much more likely is no accident: there are many times.
+    const ENOUGH: f64 = 20.0;
+
+    fn new(missed_frac: f64) -> Self {
+        let then_frac = f64::midpoint(1.0, missed_frac);
+        Self {
+            of_missed: (then_frac / missed_frac).ln(),
+            of_seen: 0.5_f64.ln(),
         }
     }
-    found
+
+    #[expect(clippy::cast_precision_loss, reason = "a chance needs no more")]
+    fn of(&self, n_missed: u64, n_seen: u16) -> f64 {
+        n_missed as f64 * self.of_missed + f64::from(n_seen) * self.of_seen
+    }
+
+    /// The spans, first and last moment, that have enough of it: from where it begins to add up to where it is most.
+    fn spans(&self, missed: &[u64], seen: &[u16]) -> Vec<(usize, usize)> {
+        let (mut found, mut span, mut sum, mut most) = (Vec::new(), (0, 0), 0.0_f64, 0.0);
+        for (moment, n_missed) in missed.iter().enumerate() {
+            if sum <= 0.0 {
+                (span, sum, most) = ((moment, moment), 0.0, 0.0);
+            }
+            sum += self.of(*n_missed, seen.get(moment).copied().unwrap_or(0));
+            if sum > most {
+                (span.1, most) = (moment, sum);
+            }
+            let is_last = moment + 1 == missed.len();
+            if sum <= 0.0 || sum < most - Self::ENOUGH || is_last {
+                found.extend((most > Self::ENOUGH).then_some(span));
+                sum = 0.0;
+            }
+        }
+        found
+    }
+}
+
+/// In which of these moments a point has seen some packets more.
+fn awake(seen: &[u16], mut moments: impl Iterator<Item = usize>) -> Option<usize> {
+    const SOME: u16 = 8;
+    let mut n_seen = 0_u16;
+    moments.find(|moment| {
+        n_seen = n_seen.saturating_add(seen.get(*moment).copied().unwrap_or(0));
+        n_seen >= SOME
+    })
+}
+
+/// Per point and direction: from which moment to which it paused, ascending. It began and ended within these two.
+#[derive(Debug, Default)]
+pub(crate) struct Pauses(Vec<[Vec<(u32, u32)>; 2]>);
+
+impl Pauses {
+    /// Finds the pauses of a point in one direction: of how many packets it missed in each moment, and the share that
+    /// it misses of all.
+    pub(crate) fn find(
+        &mut self,
+        seen_then: &SeenThen,
+        side: PointSide,
+        missed: &[u64],
+        missed_frac: f64,
+    ) {
+        let seen = seen_then.of(side);
+        let with_ends = |(first, last): (usize, usize)| {
+            let from = awake(seen, (0..first).rev()).unwrap_or(0);
+            let to = awake(seen, last + 1..seen.len());
+            let to = to.and_then(|to| u32::try_from(to).ok());
+            (u32::try_from(from).unwrap_or(0), to.unwrap_or(u32::MAX))
+        };
+        if let Some(found) = of_side(&mut self.0, side) {
+            let spans = PauseEvidence::new(missed_frac).spans(missed, seen);
+            *found = spans.into_iter().map(with_ends).collect();
+        }
+    }
+
+    pub(crate) fn has(&self, (point, side): PointSide, moment: u32) -> bool {
+        let both = self.0.get(usize::from(point));
+        let pauses = both.and_then(|both| both.get(side));
+        pauses.is_some_and(|pauses| {
+            let at = pauses.partition_point(|(_, to)| *to < moment);
+            pauses.get(at).is_some_and(|(from, _)| *from <= moment)
+        })
+    }
 }
 
 /// The only point that leads on, where the path ends, if frames of its mirror are missing then.
@@ -130,33 +178,75 @@ pub(crate) fn unmirrored_at(
 mod tests {
     use super::*;
 
-    fn paused(awake: impl Iterator<Item = usize>, n: u64, missed_frac: f64) -> Vec<usize> {
-        let mut seen = Awake::default();
-        awake.for_each(|block| seen.add(1, block));
-        let jumped = [([0; N_BLOCKS], 0.0), ([n; N_BLOCKS], missed_frac)];
-        let pauses = Pauses::of(&seen, &jumped);
-        (0..N_BLOCKS)
-            .filter(|block| pauses.has(1, *block))
-            .collect()
+    const SIDE: PointSide = (1, 1);
+    const N: u32 = 300;
+
+    /// When it paused that saw so many in each moment, and of which others saw so many before it and after it.
+    fn paused(n_seen: impl Fn(u32) -> u16, n_passed: u16, missed_frac: f64) -> Vec<u32> {
+        let mut seen = SeenThen::default();
+        let mut missed = vec![0; N as usize];
+        for moment in 0..N {
+            let n = n_seen(moment);
+            (0..n).for_each(|_| seen.add(SIDE, moment));
+            missed[moment as usize] = u64::from(n_passed - n);
+        }
+        let mut pauses = Pauses::default();
+        pauses.find(&seen, SIDE, &missed, missed_frac);
+        assert!(!(0..N).any(|moment| pauses.has((1, 0), moment) || pauses.has((2, 1), moment)));
+        (0..N).filter(|moment| pauses.has(SIDE, *moment)).collect()
+    }
+
+    fn but(from: u32, to: u32, n: u16, then: u16) -> impl Fn(u32) -> u16 {
+        move |moment| {
+            if (from..to).contains(&moment) {
+                then
+            } else {
+                n
+            }
+        }
+    }
+
+    fn span(from: u32, to: u32) -> Vec<u32> {
+        (from..=to).collect()
     }
 
     #[test]
     fn a_point_pauses_where_it_has_nothing_of_many_packets() {
-        let but_some = |from, to| (0..N_BLOCKS).filter(move |at| !(from..to).contains(at));
-        assert_eq!(paused(but_some(10, 13), 5, 0.1), [9, 10, 11, 12, 13]);
-        assert_eq!(
-            paused(but_some(250, 256), 5, 0.1),
-            [249, 250, 251, 252, 253, 254, 255]
-        );
+        assert_eq!(paused(but(10, 13, 5, 0), 5, 0.1), span(8, 14));
+        assert_eq!(paused(but(60, 200, 1, 0), 1, 0.1), span(52, 207));
+        assert_eq!(paused(but(290, N, 5, 0), 5, 0.1), span(288, N - 1));
+        assert_eq!(paused(but(0, 5, 5, 0), 5, 0.1), span(0, 6));
+        let both = |moment| but(10, 13, 5, 0)(moment).min(but(128, 131, 5, 0)(moment));
+        assert_eq!(paused(both, 5, 0.1), [span(8, 14), span(126, 132)].concat());
+        let some = paused(but(10, 12, 5, 0), 5, 0.1);
+        assert!(some.is_empty(), "it may miss ten");
         assert!(
-            paused(but_some(10, 11), 5, 0.1).is_empty(),
-            "it may miss five"
+            paused(but(10, 13, 20, 0), 20, 0.99).is_empty(),
+            "it samples"
         );
-        assert!(paused(but_some(10, 13), 20, 0.99).is_empty(), "it samples");
-        assert!(paused(0..N_BLOCKS, 50, 0.1).is_empty());
-        assert!(
-            paused(but_some(10, 13), 0, 0.0).is_empty(),
-            "nothing passed"
-        );
+        assert!(paused(but(0, 0, 50, 0), 50, 0.1).is_empty());
+        let none = paused(but(10, 13, 0, 0), 0, 0.0);
+        assert!(none.is_empty(), "nothing passed");
+    }
+
+    #[test]
+    fn a_point_pauses_where_it_has_little_of_many_packets() {
+        assert_eq!(paused(but(10, 30, 8, 2), 8, 0.05), span(9, 30));
+        let some = paused(but(10, 30, 8, 7), 8, 0.05);
+        assert!(some.is_empty(), "it has most");
+        let usual = paused(|moment| 1 + u16::try_from(moment % 2).unwrap(), 6, 0.75);
+        assert!(usual.is_empty(), "it samples");
+    }
+
+    #[test]
+    fn parts_of_what_points_saw_add_up() {
+        let (mut one, mut other) = (SeenThen::default(), SeenThen::default());
+        one.add((0, 0), 1);
+        other.add((0, 0), 1);
+        other.add((0, 0), 3);
+        other.add(SIDE, 0);
+        one.merge(other);
+        assert_eq!(one.of((0, 0)), [0, 2, 0, 1]);
+        assert_eq!((one.of(SIDE), one.of((0, 1))), (&[1][..], &[][..]));
     }
 }

@@ -74,7 +74,7 @@ fn ends_come_back_from_their_file() {
         is_untold: number.is_multiple_of(7),
         unmirrored: (number.is_multiple_of(4)).then_some(0),
         branch: (number.is_multiple_of(3)).then(|| u16::try_from(number).unwrap()),
-        block: usize::try_from(number).unwrap(),
+        moment: u32::try_from(number).unwrap(),
         waited_for: u128::from(number) << 60 | 1,
     };
     let seen = [observation(1, 0, -500), observation(1, 3, 800)];

@@ -101,12 +101,14 @@ impl FlowsPast {
         n >= LEAST_PACKETS && n as f64 >= LEAST_SHARE * (n + self.n_seen + self.n_missed) as f64
     }
 
-    /// Whether whatever jumped it is of long flows that it saw nothing of: of a pause, some are of flows that it saw
-    /// before or after.
-    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
-    pub(crate) fn are_others(&self) -> bool {
-        let n: u64 = self.unseen.values().filter(|n| **n >= ENOUGH).sum();
-        n >= LEAST_PACKETS && (self.n_missed as f64) < LEAST_SHARE * n as f64
+    /// Whether there are long flows that it saw nothing of.
+    pub(crate) fn has_others(&self) -> bool {
+        self.unseen.values().any(|n| *n >= ENOUGH)
+    }
+
+    /// Whether this is one of them.
+    pub(crate) fn is_other(&self, flow: u64) -> bool {
+        self.unseen.get(&flow).is_some_and(|n| *n >= ENOUGH)
     }
 }
 

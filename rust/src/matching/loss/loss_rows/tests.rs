@@ -122,7 +122,7 @@ fn what_entered_in_another_packet_has_the_time_of_its_entry() {
             is_untold: false,
             unmirrored: None,
             branch: None,
-            block: 0,
+            moment: 0,
             waited_for: 0,
         },
         first_point,
