@@ -89,26 +89,21 @@ pub(crate) fn allocate(plan: &Plan, losses: &Losses, n_pairs: &[[u64; 2]]) -> Al
     let mut gathered: BTreeMap<Candidates, LinkLoss> = BTreeMap::new();
     let mut seen_at_both: HashMap<(u16, u16, usize), Lost> = HashMap::new();
     let mut gaps = Gaps::new(plan);
-    let mut ended: Vec<_> = losses.ended.iter().collect();
-    ended.sort_unstable_by_key(|(end, _)| {
-        let from = (end.point, end.from, end.direction);
-        (end.moment, end.way, from, end.flow)
-    });
     let mut uncertain = vec![[Uncertain::default(); 2]; plan.links.len()];
-    for (end, all) in ended {
-        let crossed = losses.crossed_of(&books.topology, end);
-        let ways = books.where_lost(end, crossed);
-        for (crossing, of) in books.where_maybe_lost(losses, end, &ways) {
+    for (end, all) in losses.ended.by_time() {
+        let crossed = losses.crossed_of(&books.topology, &end);
+        let ways = books.where_lost(&end, crossed);
+        for (crossing, of) in books.where_maybe_lost(losses, &end, &ways) {
             if let Some(one) = at(&mut uncertain, crossing) {
                 one.note(of, all.packets);
             }
         }
-        let lost = gaps.past(end.unmirrored.filter(|_| !ways.is_empty()), *all);
+        let lost = gaps.past(end.unmirrored.filter(|_| !ways.is_empty()), all);
         for either in ways {
-            let lost = either.lost_of(end, lost);
+            let lost = either.lost_of(&end, lost);
             gathered.entry(either).or_default().add(lost, end.block());
         }
-        if let Some(step) = books.last_step(end) {
+        if let Some(step) = books.last_step(&end) {
             seen_at_both.entry(step).or_default().add(lost);
         }
     }

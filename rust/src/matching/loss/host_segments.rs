@@ -82,7 +82,7 @@ impl HostSegments {
     /// opposite way were seen that do not come from there.
     fn uncrossed(&mut self, topology: &Topology, losses: &Losses) -> BTreeMap<Onward, (u64, bool)> {
         let mut found: BTreeMap<Onward, (u64, bool)> = BTreeMap::new();
-        for (end, lost) in &losses.ended {
+        for (end, lost) in losses.ended.iter() {
             let key = (end.way, end.point, end.direction);
             let onward = onward_bits(topology, end.direction, end.point);
             let back = losses.crossed.of_way(end.way.back());
@@ -280,24 +280,21 @@ mod tests {
             let mut noted = Noted::new(path(3), Direction::Forward);
             note(&mut noted, 0..9, &[0, 1, 2], 1);
             note(&mut noted, 50..51, &[1], 1);
-            let mut ended = std::mem::take(&mut noted.losses.ended);
-            noted.losses.ended = ended
-                .drain()
-                .map(|(end, lost)| {
-                    let direction = if turned {
-                        Direction::Reverse
-                    } else {
-                        end.direction
-                    };
-                    let end = End {
-                        is_guessed: true,
-                        direction,
-                        waited_for: u128::MAX,
-                        ..end
-                    };
-                    (end, lost)
-                })
-                .collect();
+            let ended = std::mem::take(&mut noted.losses.ended);
+            for (end, lost) in ended.iter() {
+                let direction = if turned {
+                    Direction::Reverse
+                } else {
+                    end.direction
+                };
+                let end = End {
+                    is_guessed: true,
+                    direction,
+                    waited_for: u128::MAX,
+                    ..end
+                };
+                noted.losses.ended.add(end, lost);
+            }
             let lost = allocated(&mut noted).links;
             assert_eq!(lost[1][0].lost.packets, found);
             assert_eq!(lost[0][1].lost.packets, 0);

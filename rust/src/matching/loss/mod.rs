@@ -17,6 +17,7 @@ use crate::base::blocks::MOMENTS_OF_BLOCK_BITS;
 use crate::matching::late::{Leftover, WaitingTimes};
 use crate::matching::loss::arrivals::Arrivals;
 use crate::matching::loss::flows::apart::{PassedBy, SeenFlows};
+use crate::matching::loss::flows::ends::Ends;
 use crate::matching::loss::flows::flow_of;
 use crate::matching::loss::flows::times::FlowTimes;
 use crate::matching::loss::host_segments::HostSegments;
@@ -25,10 +26,9 @@ use crate::matching::loss::missed::{Missed, Misses, WaysTaken};
 use crate::matching::loss::pair_segments::{DirectedPair, PairSegments};
 use crate::matching::loss::pauses::{Pauses, SeenThen, unmirrored_at};
 use crate::matching::observation::Observation;
-use crate::matching::streams::Lost;
 use crate::plan::{Direction, LinkCrossing, Plan, Topology};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Where packets of an address pair ended before their path did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -158,7 +158,7 @@ pub(crate) struct Losses {
     flow_times: FlowTimes,
     seen_flows: SeenFlows,
     seen_then: SeenThen,
-    pub(crate) ended: HashMap<End, Lost>,
+    pub(crate) ended: Ends,
     pub(crate) misses: Misses,
     /// Address pairs of which some packet did not pass the whole path.
     with_parts: HashSet<DirectedPair>,
@@ -302,6 +302,7 @@ impl Losses {
     pub(crate) fn learn(&mut self, plan: &Plan) {
         const MUCH: f64 = 0.2;
         let topology = Topology::new(plan);
+        self.ended.settle();
         self.hosts = HostSegments::of(&topology, self);
         let past = self
             .misses
@@ -366,7 +367,7 @@ impl Losses {
     ) -> Option<End> {
         let lost = left.lost?;
         let end = End::of(at, left, waits)?;
-        self.ended.entry(end).or_default().add(lost);
+        self.ended.add(end, lost);
         Some(end)
     }
 
@@ -377,9 +378,7 @@ impl Losses {
         self.flow_times.merge(other.flow_times);
         self.seen_flows.merge(other.seen_flows);
         self.seen_then.merge(other.seen_then);
-        for (end, lost) in other.ended {
-            self.ended.entry(end).or_default().add(lost);
-        }
+        self.ended.merge(other.ended);
         self.misses.merge(other.misses);
         self.with_parts.extend(other.with_parts);
     }
@@ -427,6 +426,7 @@ mod tests {
     use crate::identity::stream_bytes::StreamBytes;
     use crate::matching::loss::allocate::allocate;
     use crate::matching::loss::segment_loss::LinkLoss;
+    use crate::matching::streams::Lost;
     use crate::matching::testing::{observation, path};
 
     fn bit(link: usize, side: usize) -> u128 {
@@ -570,7 +570,10 @@ mod tests {
         let plan = path(3);
         let mut losses = Losses::default();
         (0..1000).for_each(|pair| note(&mut losses, &plan, pair, &[0, 1, 2], 0));
-        assert_eq!((losses.crossed.n_pairs(), losses.ended.len()), (1000, 0));
+        assert_eq!(
+            (losses.crossed.n_pairs(), losses.ended.iter().count()),
+            (1000, 0)
+        );
     }
 
     /// It entered in one packet with others, which the first point has: on the whole path that one would

@@ -1,0 +1,95 @@
+//! When packets of each flow ended. All but the moment is the same for most of them.
+
+use crate::matching::loss::End;
+use crate::matching::streams::Lost;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// What was lost in a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct LostThen {
+    moment: u32,
+    packets: u32,
+    ends: [u32; 2],
+    bytes: u64,
+}
+
+impl LostThen {
+    fn new(moment: u32, lost: Lost) -> Self {
+        let counted = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        Self {
+            moment,
+            packets: counted(lost.packets),
+            ends: lost.ends.map(counted),
+            bytes: lost.bytes,
+        }
+    }
+
+    fn lost(self) -> Lost {
+        Lost {
+            packets: self.packets.into(),
+            ends: self.ends.map(u64::from),
+            bytes: self.bytes,
+        }
+    }
+
+    fn of(self, end: &End) -> (End, Lost) {
+        let then = End {
+            moment: self.moment,
+            ..*end
+        };
+        (then, self.lost())
+    }
+}
+
+/// Ends of packets, by flow and moment.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Ends(HashMap<End, Vec<LostThen>>);
+
+impl Ends {
+    pub(crate) fn add(&mut self, end: End, lost: Lost) {
+        let of_end = self.0.entry(End { moment: 0, ..end });
+        let moments = of_end.or_insert_with(|| Vec::with_capacity(1));
+        moments.push(LostThen::new(end.moment, lost));
+    }
+
+    /// Adds what another partition noted.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (end, moments) in other.0 {
+            self.0.entry(end).or_default().extend(moments);
+        }
+    }
+
+    /// Puts together what was lost in the same moment.
+    pub(crate) fn settle(&mut self) {
+        for moments in self.0.values_mut() {
+            moments.sort_unstable_by_key(|one| one.moment);
+            moments.dedup_by(|one, kept| {
+                let is_same = one.moment == kept.moment;
+                if is_same {
+                    let mut both = kept.lost();
+                    both.add(one.lost());
+                    *kept = LostThen::new(kept.moment, both);
+                }
+                is_same
+            });
+        }
+    }
+
+    /// All of them, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (End, Lost)> {
+        let each = |(end, moments)| std::iter::repeat(end).zip(moments);
+        self.0.iter().flat_map(each).map(|(end, one)| one.of(end))
+    }
+
+    /// All of them, the earliest first.
+    pub(crate) fn by_time(&self) -> impl Iterator<Item = (End, Lost)> {
+        let each = |(end, moments)| std::iter::repeat(end).zip(moments);
+        let mut all: Vec<(&End, &LostThen)> = self.0.iter().flat_map(each).collect();
+        all.sort_unstable_by_key(|(end, one)| {
+            let from = (end.point, end.from, end.direction);
+            (one.moment, end.way, from, end.flow)
+        });
+        all.into_iter().map(|(end, one)| one.of(end))
+    }
+}
