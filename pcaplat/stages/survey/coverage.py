@@ -23,8 +23,8 @@ ONE_WAY_FRAC = 0.8
 """A point sees one direction where this share of the address pairs that go both ways elsewhere goes
 one way."""
 
-SHORT_FRAC = 0.05
-"""A capture is short where it lacks more than this share of the others' time, at either end."""
+SHORT_FRAC = 0.01
+"""A capture is short where it lacks more than this share of the time, at either end."""
 
 HARDLY_EVER = 0.05
 """Points that have a smaller share of their packets in common are on no common way."""
@@ -116,29 +116,33 @@ def _neighbours(findings: Findings, point: int) -> set[int]:
 def _short(
     findings: Findings, component: Sequence[int], seen: Sequence[Observations]
 ) -> Iterator[Diagnostic]:
-    """Points that begin late or end early, by what the others saw of the same pairs meanwhile."""
+    """Points that begin late or end early, by what another saw of the same pairs meanwhile.
+
+    By the one that saw most: where a link fails, all points behind it end, and one goes on.
+    """
     starts = {p: findings.aligned(p, findings.points[p].first_t_ns) for p in component}
     ends = {p: findings.aligned(p, findings.points[p].last_t_ns) for p in component}
-    start_ns, end_ns = int(np.median(list(starts.values()))), int(np.median(list(ends.values())))
-    least_ns = SHORT_FRAC * max(end_ns - start_ns, 1)
+    least_ns = SHORT_FRAC * (max(ends.values()) - min(starts.values()))
     for point in component:
-        for what, short_ns, (from_ns, to_ns) in (
-            ("begins", starts[point] - start_ns, (start_ns, starts[point])),
-            ("ends", end_ns - ends[point], (ends[point], end_ns)),
+        others = [other for other in component if other != point]
+        apart = _apart(seen, point, others)
+        for what, span_of in (
+            ("begins {} after", lambda other: (starts[other], starts[point])),
+            ("ends {} before", lambda other: (ends[point], ends[other])),
         ):
-            if short_ns < least_ns:
-                continue
-            others = [other for other in component if other != point]
-            apart = _apart(seen, point, others)
-            n = max(
-                _n_between(findings, other, seen, (point, apart), (from_ns, to_ns))
-                for other in others
-            )
-            if n >= ENOUGH_PACKETS:
-                side = "after" if what == "begins" else "before"
+            spans = {other: span_of(other) for other in others}
+            n_of = {
+                other: _n_between(findings, other, seen, (point, apart), span)
+                for other, span in spans.items()
+                if span[1] - span[0] > least_ns
+            }
+            most = max(n_of, key=n_of.__getitem__, default=point)
+            if n_of.get(most, 0) >= ENOUGH_PACKETS:
+                from_ns, to_ns = spans[most]
                 text = (
-                    f"{what} {format_ns(short_ns)} {side} the others, which captured at least "
-                    f"{format_count(n)} packets of its address pairs in that time"
+                    f"{what.format(format_ns(to_ns - from_ns))} {findings.name(most)}, which "
+                    f"captured at least {format_count(n_of[most])} packets of its address pairs in "
+                    "that time"
                 )
                 yield diagnose("partial-capture", findings.name(point), text)
 
@@ -159,18 +163,19 @@ def _ends(
         pairs = zip([point, *neighbours], [seen[point], *absent], strict=True)
         own_ns, *others_ns = (_aligned_ns(findings, *pair) for pair in pairs)
         at_ns = np.sort(np.concatenate([own_ns[:0], *others_ns]))
-        pause = max(_pauses(at_ns, np.sort(own_ns)), default=None)
+        pauses = list(_pauses(at_ns, np.sort(own_ns)))
         name, next_names = findings.name(point), " and ".join(map(findings.name, neighbours))
         # of TCP data, which may be joined, acknowledgments show it
         n, n_absent = (sum(int(whole_everywhere(one).sum()) for one in of) for of in (came, absent))
-        if pause is not None:
-            length_ns, n = pause
+        if pauses:
+            length_ns, n_then = max(pauses)
             text = (
                 f"holds no frame for {format_ns(length_ns)}, in which {next_names} captured "
-                f"{format_count(n)} sampled packets that came from it"
+                f"{format_count(n_then)} sampled packets that came from it"
             )
             yield diagnose("capture-paused", name, text)
-        elif n_absent >= max(ENOUGH_PACKETS, ABSENT_FRAC * n):
+        n_besides = n_absent - sum(n_then for _, n_then in pauses)
+        if n_besides >= max(ENOUGH_PACKETS, ABSENT_FRAC * n):
             text = (
                 f"lacks {format_frac(n_absent / n)} of the packets that came from it "
                 f"({format_count(n_absent)} of {format_count(n)} sampled at {next_names})"

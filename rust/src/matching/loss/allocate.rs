@@ -309,12 +309,12 @@ impl<'a> Allocation<'a> {
         found
     }
 
-    /// Of these, branches that were not waited for while another one of the fork was: a branch that nothing takes any
-    /// more may have failed, or its capture may have ended.
+    /// Of these, branches that were not waited for while another one of the fork was, or the path as a whole: a branch
+    /// that nothing takes any more may have failed, or its capture may have ended.
     fn unwatched(&self, end: &End, crossed: u128) -> impl Iterator<Item = LinkCrossing> {
         let next = self.topology.along(end.direction).onward(end.point);
         let mut all = next.filter_map(|down| self.topology.between(end.point, down));
-        let is_watched = all.any(|one| was_waited_for(end, one));
+        let is_watched = end.had_entered || all.any(|one| was_waited_for(end, one));
         let onward = self.onward(end, crossed).filter(move |_| is_watched);
         onward.filter(|one| !was_waited_for(end, *one))
     }
