@@ -68,6 +68,7 @@ class Plan:
         whole: Index of the whole path among the links, if it is more than one of them.
         usual_ns: A packet unique at two points is one packet within this.
         wide_ns: Equal packets that are farther apart are not the same one, unless they are late.
+        beyond_frac: Share of packets that are later than `wide_ns`; 0 where none was seen.
         horizon_ns: A frame can be decided when nothing older than this is to come.
         cover: Per component, start and end of the time that all points cover, reference time, ns.
         point_covers: Per point, start and end of the time that it covers, reference time, ns.
@@ -102,6 +103,7 @@ class Plan:
     whole: int | None
     usual_ns: int
     wide_ns: int
+    beyond_frac: float
     horizon_ns: int
     cover: Sequence[Pair]
     point_covers: Sequence[Pair]

@@ -30,6 +30,9 @@ LEAST_WINDOW_NS = 2_000_000
 ENOUGH_FRAMES = 1 << 16
 """At a point: of more, not all requests are paired with their responses."""
 
+TAIL_FRAC = 0.01
+"""Share of packets that are later than the tail of the survey."""
+
 MOST_TAIL_NS = 1_000_000_000
 """Where packets are late by more than this, they are retransmissions as likely."""
 
@@ -82,6 +85,7 @@ def plan_matching(
         whole=whole,
         usual_ns=usual_window_ns(_all_bands(findings)),
         wide_ns=wide_ns,
+        beyond_frac=_beyond_frac(findings, wide_ns),
         horizon_ns=wide_ns + _slack_ns(findings),
         cover=_covers(findings),
         point_covers=[findings.cover([point]) for point in range(len(findings.points))],
@@ -149,6 +153,14 @@ def wide_window_ns(findings: Findings) -> int:
     tail_ns = min(2 * findings.tail_ns, MOST_TAIL_NS)
     jitter_ns = _jitter_ns(_all_bands(findings))
     return max(min(LEAST_WINDOW_NS + jitter_ns, MOST_WINDOW_NS), tail_ns)
+
+
+def _beyond_frac(findings: Findings, wide_ns: int) -> float:
+    """Share of packets that are later than the window is wide; 0 where none was seen."""
+    if findings.tail_ns > wide_ns:
+        return TAIL_FRAC
+    later = (band.far_frac for band in _all_bands(findings) if band.reach_ns[1] > wide_ns)
+    return max(later, default=0.0)
 
 
 def _all_bands(findings: Findings) -> Iterable[Band]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import pcaplat
 from tests.support.frames import UDP, ip, udp, write_pcap
+from tests.support.networks import Edges, Network, Packet, both_ways, datagram, walk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,3 +167,52 @@ def test_lost_and_missed_heartbeats_are_no_late_ones(
         row = next(row for row in result.document["segments"] if row["n"])
     assert (row["n"], row["n_lost"]) == (len(beats.took_ns), beats.n_lost)
     assert row["n_maybe_late"] <= row["n_lost"] / 2
+
+
+LINE = ("a", "b", "c")
+
+
+def polls(late_ns: int, period_ns: int, seed: int) -> Network:
+    """Five hosts poll a server beside other traffic; one packet in a hundred is late."""
+    chance = np.random.default_rng(seed)
+    packets = []
+    for number, host in product(range(6_000 // 5), range(5)):
+        at_ns = START_NS + number * period_ns + host * 3 * MS + int(chance.integers(50_000))
+        ends, ports = (f"10.0.5.{host + 1}", "10.0.1.1"), (1_000 + host, 502)
+        poll = datagram(ends, ports, 0, b"POLL-%d" % host + bytes(20))
+        answer = datagram(ends[::-1], ports[::-1], 0, b"ANSWER-%d" % host + bytes(30))
+        others = ("10.0.6.1", "10.0.1.1")
+        report = datagram(others, (4_000, 5_004), 0, chance.bytes(60))
+        command = datagram(others[::-1], (5_004, 4_000), 0, chance.bytes(60))
+        packets += [
+            Packet(at_ns, (LINE,), poll),
+            Packet(at_ns + MS, (LINE[::-1],), answer),
+            Packet(at_ns + 2 * MS, (LINE,), report),
+            Packet(at_ns + 2 * MS, (LINE[::-1],), command),
+        ]
+    packets.sort(key=lambda packet: packet.t_ns)
+    takes_ns = {("a", "b"): 200_000, ("b", "c"): 300_000}
+    late = {("a", "b"): (0.01, late_ns), ("b", "a"): (0.01, late_ns)}
+    return walk(packets, Edges(both_ways(takes_ns), late=late), seed)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("period_ms", [20, 100])
+@pytest.mark.parametrize("late_ms", [2_000, 3_000, 5_000])
+def test_polls_later_than_the_window_are_no_other_polls(
+    late_ms: int, period_ms: int, seed: int, tmp_path: Path
+) -> None:
+    """Their true partner is out of sight, and another late one in sight is not it.
+
+    But for those that arrive just when another one was due.
+    """
+    network = polls(late_ms * MS, period_ms * MS, seed)
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], path=LINE) as result:
+        columns = ["up_file", "up_frame", "down_file", "down_frame", "latency_ns"]
+        pairs = result.matches.select(columns).collect().rows()
+        rows = result.document["segments"]
+    assert len(pairs) > 0.9 * 2 * 4 * 6_000
+    wrong_ns = [row[4] for row in pairs if network.packet(*row[:2]) != network.packet(*row[2:4])]
+    assert len(wrong_ns) <= 1
+    assert all(0 < latency_ns < MS for latency_ns in wrong_ns)
+    assert all(row["lost_lo_frac"] < 0.001 for row in rows)

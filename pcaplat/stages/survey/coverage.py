@@ -126,11 +126,9 @@ def _short(
     for point in component:
         others = [other for other in component if other != point]
         apart = _apart(seen, point, others)
-        for what, span_of in (
-            ("begins {} after", lambda other: (starts[other], starts[point])),
-            ("ends {} before", lambda other: (ends[point], ends[other])),
-        ):
-            spans = {other: span_of(other) for other in others}
+        before = {other: (starts[other], starts[point]) for other in others}
+        after = {other: (ends[point], ends[other]) for other in others}
+        for what, spans in (("begins {} after", before), ("ends {} before", after)):
             n_of = {
                 other: _n_between(findings, other, seen, (point, apart), span)
                 for other, span in spans.items()

@@ -76,6 +76,8 @@ pub struct Plan {
     pub usual_ns: i64,
     /// Equal packets that are farther apart are not the same one, unless they are late.
     pub wide_ns: i64,
+    /// Share of packets that are later than `wide_ns`; 0 where none was seen.
+    pub beyond_frac: f64,
     /// A frame can be decided when nothing older than this is to come.
     pub horizon_ns: i64,
     /// Start and end of the time that all points cover, per component, reference time.
@@ -109,6 +111,23 @@ impl Plan {
     #[must_use]
     pub fn n_points(&self) -> usize {
         self.position.len()
+    }
+
+    /// Whether some packets were later than equal packets are looked at together.
+    #[must_use]
+    pub fn has_later(&self) -> bool {
+        self.beyond_frac > 0.0
+    }
+
+    /// How much earlier than usual one of equal packets may be. Where packets are later than the window is wide, what
+    /// is earlier in it is another late one.
+    #[must_use]
+    pub fn early_ns(&self) -> i64 {
+        if self.has_later() {
+            self.usual_ns
+        } else {
+            self.wide_ns
+        }
     }
 
     /// Whether the requests of this key are paired with their responses.

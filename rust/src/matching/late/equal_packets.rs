@@ -77,8 +77,9 @@ fn are_end_and_beginning(at: &Surveyed<'_>, up: &Leftover, down: &Leftover) -> b
     let is_one_way = up.direction == down.direction && from.toward == to.toward;
     let is_lost = up.lost.is_some_and(|lost| lost.packets > 0);
     let leads = || at.topology.along(up.direction).leads(from.point, to.point);
-    // what may continue another within the window is counted there
-    let may_begin = down.is_joinable && !to.evidence.is(Evidence::BEGINS_IN_DOUBT);
+    // what may continue another within the window is counted there, if none is later
+    let is_counted = to.evidence.is(Evidence::BEGINS_IN_DOUBT) && !at.plan.has_later();
+    let may_begin = down.is_joinable && !is_counted;
     let may_be = is_one_way && is_lost && may_begin && leads();
     may_be && is_undecided(at.plan, from, to) && may_be_one(&[*up, *down])
 }

@@ -17,7 +17,7 @@ use crate::base::blocks::MOMENTS_OF_BLOCK_BITS;
 use crate::matching::late::{Leftover, WaitingTimes};
 use crate::matching::loss::arrivals::Arrivals;
 use crate::matching::loss::flows::apart::{PassedBy, SeenFlows};
-use crate::matching::loss::flows::ends::Ends;
+use crate::matching::loss::flows::end_times::EndTimes;
 use crate::matching::loss::flows::flow_of;
 use crate::matching::loss::flows::times::FlowTimes;
 use crate::matching::loss::host_segments::HostSegments;
@@ -158,7 +158,7 @@ pub(crate) struct Losses {
     flow_times: FlowTimes,
     seen_flows: SeenFlows,
     seen_then: SeenThen,
-    pub(crate) ended: Ends,
+    pub(crate) ended: EndTimes,
     pub(crate) misses: Misses,
     /// Address pairs of which some packet did not pass the whole path.
     with_parts: HashSet<DirectedPair>,

@@ -107,7 +107,7 @@ fn nearest_beyond<'a>(
     last: &Observation,
     starts: &BTreeMap<i64, Vec<(&'a Observation, usize)>>,
 ) -> Vec<(&'a Observation, usize)> {
-    let earliest_ns = last.aligned_ns.saturating_sub(plan.wide_ns);
+    let earliest_ns = last.aligned_ns.saturating_sub(plan.early_ns());
     let latest_ns = last.aligned_ns.saturating_add(plan.wide_ns);
     let beyond = (
         Bound::Excluded(plan.place(direction, last.point)),
@@ -174,13 +174,14 @@ fn candidate(
 ) -> Option<Candidate> {
     let band = plan.band(direction, last.point, first.point)?;
     let far_frac = band.far_frac.max(LEAST_FAR);
-    let phantom_frac = plan.phantom_frac(direction, first.point).max(LEAST_PHANTOM);
+    // where packets are later than the window is wide, these may be two of them
+    let phantom_frac = plan.phantom_frac(direction, first.point) + plan.beyond_frac;
     Some(Candidate {
         open,
         frame,
         weight: (1.0 - band.lost_frac) * far_frac * per_us(plan.wide_ns.saturating_mul(2)),
-        lost: band.lost_frac.max(LEAST_LOST),
-        phantom: phantom_frac * rate,
+        lost: (band.lost_frac + plan.beyond_frac).max(LEAST_LOST),
+        phantom: phantom_frac.max(LEAST_PHANTOM) * rate,
         overtaken: band.overtaken(),
         sent_ns: last.aligned_ns,
         is_ordered: false,

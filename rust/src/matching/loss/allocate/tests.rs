@@ -1,6 +1,6 @@
 use super::*;
 use crate::matching::late::{Leftover, WaitingTimes};
-use crate::matching::loss::flows::ends::Ends;
+use crate::matching::loss::flows::end_times::EndTimes;
 use crate::matching::observation::Observation;
 use crate::matching::testing::{fork, observation, path};
 use crate::plan::Direction;
@@ -157,7 +157,7 @@ fn what_a_point_would_not_have_had_is_lost_on_either_side_of_it() {
     assert_eq!([0, 1, 2].map(told), [(0, 1), (0, 1), (1, 0)]);
     // one of several receivers has a loss of its own
     left.branch = Some(1);
-    losses.ended = Ends::default();
+    losses.ended = EndTimes::default();
     losses.note_end((&plan, &topology), &left, &waits);
     assert_eq!(n_lost(&plan, &losses, &[50, 50, 50])[..2], [1, 0]);
 }

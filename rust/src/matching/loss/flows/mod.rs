@@ -1,7 +1,7 @@
 //! What other packets of its flow show of the way of a packet.
 
 pub(crate) mod apart;
-pub(crate) mod ends;
+pub(crate) mod end_times;
 pub(crate) mod times;
 
 use crate::matching::observation::Observation;

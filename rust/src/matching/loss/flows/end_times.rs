@@ -42,11 +42,11 @@ impl LostThen {
     }
 }
 
-/// Ends of packets, by flow and moment.
+/// When packets ended, by flow.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Ends(HashMap<End, Vec<LostThen>>);
+pub(crate) struct EndTimes(HashMap<End, Vec<LostThen>>);
 
-impl Ends {
+impl EndTimes {
     pub(crate) fn add(&mut self, end: End, lost: Lost) {
         let of_end = self.0.entry(End { moment: 0, ..end });
         let moments = of_end.or_insert_with(|| Vec::with_capacity(1));
