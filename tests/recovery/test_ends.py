@@ -63,6 +63,17 @@ def test_an_end_that_captures_nothing_for_a_while_pauses(
     assert told(network, tmp_path) == {PAUSED: {end}, LACKING: set()}
 
 
+@pytest.mark.parametrize("end", [LINE[0], LINE[-1]])
+def test_an_end_that_pauses_may_drop_packets_too(end: str, tmp_path: Path) -> None:
+    is_missed = np.random.default_rng(3).random(6_000) < 0.05
+    network = walk(
+        talk(6_000, 1),
+        Edges(both_ways(TAKES_NS)),
+        missed=lambda point, at: point == end and (bool(is_missed[at]) or 3_000 < at < 3_400),
+    )
+    assert told(network, tmp_path) == {PAUSED: {end}, LACKING: {end}}
+
+
 def bursts() -> Network:
     """Requests, each answered by sixty packets in a row, over a millisecond."""
     chance, packets = np.random.default_rng(1), []

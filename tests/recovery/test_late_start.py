@@ -113,3 +113,28 @@ def test_losses_are_those_of_the_time_that_two_points_cover(
         assert len(true) > 3
         assert abs(row["n_lost"] - len(true)) <= 1
     assert {told_missed[point] for point in "bcd"} == {0}
+
+
+@pytest.mark.parametrize("clocks", ["one clock", "own clocks"])
+@pytest.mark.parametrize("up_share", [(0.0, 0.5), (0.0, 0.97), (0.2, 1.0)])
+@pytest.mark.parametrize("edge", [("a", "b"), ("b", "c"), ("d", "e")])
+def test_points_behind_a_link_that_is_down_begin_late_or_end_early(
+    edge: tuple[str, str], up_share: tuple[float, float], clocks: str, tmp_path: Path
+) -> None:
+    """They have no losses of that time, however many points go on."""
+    chance, n = np.random.default_rng(1), 4_000
+    sent = [datagram((CLIENT, SERVER), (40_000, 53), at + 1, chance.bytes(60)) for at in range(n)]
+    packets = [Packet(START_NS + at * GAP_NS, (LINE,), frame) for at, frame in enumerate(sent)]
+    network = walk(packets, Edges(TAKES_NS))
+    behind = LINE[LINE.index(edge[1]) :]
+    for point in behind:
+        is_up = (up_share[0] * n <= one.packet <= up_share[1] * n for one in network.seen[point])
+        network.seen[point] = [
+            one for one, keep in zip(network.seen[point], is_up, strict=True) if keep
+        ]
+    same_clock = ["all"] if clocks == "one clock" else []
+    with pcaplat.merge(
+        network.save(tmp_path), same_clock=same_clock, path=LINE, keep_rows=False
+    ) as result:
+        warnings = result.document["warnings"]
+    assert {one["point"] for one in warnings if one["code"] == "partial-capture"} == {*behind}

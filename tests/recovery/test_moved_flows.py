@@ -99,10 +99,12 @@ def holds(row: dict[str, Any], n_lost: int) -> bool:
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("share", [0.002, 0.05, 0.2])
+@pytest.mark.parametrize("other", [RIGHT, LEFT], ids=["of two", "standby"])
 def test_the_branch_that_failed_may_have_lost_what_came_until_the_others_were_used(
-    share: float, seed: int, tmp_path: Path
+    other: Way, share: float, seed: int, tmp_path: Path
 ) -> None:
-    network = network_of(MOVES["a link goes down"], Edges(TAKES_NS), seed, 0.4 + share)
+    moves = {True: (LEFT, RIGHT), False: (other, RIGHT)}
+    network = network_of(moves, Edges(TAKES_NS), seed, 0.4 + share)
     fails = [0.4 * N <= at < (0.4 + share) * N for at in range(N)]
     lost = {at for at in range(N) if fails[at] and network.packets[at].ways[0] == LEFT}
     for point in ("left", "edge"):
