@@ -187,3 +187,14 @@ def test_a_link_that_all_take_for_a_while_is_no_pause(
     n_around = sum(packet.ways[0] == AROUND for packet in network.packets)
     row = rows[AROUND]
     assert row["n"] + row["n_lost"] == pytest.approx(n_around, rel=0.02)
+
+
+@pytest.mark.parametrize("n_each", [6, 7])
+@pytest.mark.parametrize("every", [80, 100])
+def test_short_flows_past_a_point_one_after_the_other_are_no_pause(
+    every: int, n_each: int, tmp_path: Path
+) -> None:
+    """They show as much as one packet each: each of them may have gone another way."""
+    packets = talk(lambda flow: AROUND if flow % every == 1 else LINE, N // n_each, 1)
+    _, codes, _ = codes_of(walk(packets, Edges(TAKES_NS, lost={AROUND: 0.01})), tmp_path)
+    assert PAUSED not in codes

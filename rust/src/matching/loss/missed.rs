@@ -456,7 +456,7 @@ impl Misses {
                 found.extend(points.map(|point| ((point, side), *moment, *then)));
             }
         }
-        found.sort_unstable_by_key(|(at, moment, _)| (*at, *moment));
+        found.sort_unstable_by_key(|(at, moment, then)| (*at, *moment, then.flow, then.n));
         found
     }
 
@@ -474,14 +474,13 @@ impl Misses {
                 continue;
             };
             let past = past.get(&(point, Direction::of(side == 0)));
-            let past = past.filter(|past| past.has_others());
-            let mut missed = vec![0; N_BLOCKS << MOMENTS_OF_BLOCK_BITS];
+            let past = past.filter(|past| !past.unseen.is_empty());
+            let mut missed = vec![0.0; N_BLOCKS << MOMENTS_OF_BLOCK_BITS];
             for (_, moment, then) in of_point {
                 if let Some(n) = missed.get_mut(*moment as usize) {
                     *n += match past {
-                        Some(past) if past.is_other(then.flow) => 0,
-                        Some(_) => then.n_of_flow,
-                        None => then.n,
+                        Some(past) => past.evidence_of(then.flow) * portion(then.n_of_flow, 1),
+                        None => portion(then.n, 1),
                     };
                 }
             }

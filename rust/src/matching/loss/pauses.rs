@@ -75,13 +75,12 @@ impl PauseEvidence {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a chance needs no more")]
-    fn of(&self, n_missed: u64, n_seen: u16) -> f64 {
-        n_missed as f64 * self.of_missed + f64::from(n_seen) * self.of_seen
+    fn of(&self, n_missed: f64, n_seen: u16) -> f64 {
+        n_missed * self.of_missed + f64::from(n_seen) * self.of_seen
     }
 
     /// The spans, first and last moment, that have enough of it: from where it begins to add up to where it is most.
-    fn spans(&self, missed: &[u64], seen: &[u16]) -> Vec<(usize, usize)> {
+    fn spans(&self, missed: &[f64], seen: &[u16]) -> Vec<(usize, usize)> {
         let (mut found, mut span, mut sum, mut most) = (Vec::new(), (0, 0), 0.0_f64, 0.0);
         for (moment, n_missed) in missed.iter().enumerate() {
             if sum <= 0.0 {
@@ -122,7 +121,7 @@ impl Pauses {
         &mut self,
         seen_then: &SeenThen,
         side: PointSide,
-        missed: &[u64],
+        missed: &[f64],
         missed_frac: f64,
     ) {
         let seen = seen_then.of(side);
@@ -184,11 +183,11 @@ mod tests {
     /// When it paused that saw so many in each moment, and of which others saw so many before it and after it.
     fn paused(n_seen: impl Fn(u32) -> u16, n_passed: u16, missed_frac: f64) -> Vec<u32> {
         let mut seen = SeenThen::default();
-        let mut missed = vec![0; N as usize];
+        let mut missed = vec![0.0; N as usize];
         for moment in 0..N {
             let n = n_seen(moment);
             (0..n).for_each(|_| seen.add(SIDE, moment));
-            missed[moment as usize] = u64::from(n_passed - n);
+            missed[moment as usize] = f64::from(n_passed - n);
         }
         let mut pauses = Pauses::default();
         pauses.find(&seen, SIDE, &missed, missed_frac);

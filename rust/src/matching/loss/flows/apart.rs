@@ -101,14 +101,15 @@ impl FlowsPast {
         n >= LEAST_PACKETS && n as f64 >= LEAST_SHARE * (n + self.n_seen + self.n_missed) as f64
     }
 
-    /// Whether there are long flows that it saw nothing of.
-    pub(crate) fn has_others(&self) -> bool {
-        self.unseen.values().any(|n| *n >= ENOUGH)
-    }
-
-    /// Whether this is one of them.
-    pub(crate) fn is_other(&self, flow: u64) -> bool {
-        self.unseen.get(&flow).is_some_and(|n| *n >= ENOUGH)
+    /// How much a packet of a flow that jumped it shows that it did not capture for a time. Flows that it saw nothing of
+    /// may go past it: a long one shows nothing, and all packets of a short one show as much as one.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
+    pub(crate) fn evidence_of(&self, flow: u64) -> f64 {
+        match self.unseen.get(&flow) {
+            Some(n) if *n >= ENOUGH => 0.0,
+            Some(n) => 1.0 / *n as f64,
+            None => 1.0,
+        }
     }
 }
 
