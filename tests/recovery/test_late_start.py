@@ -138,3 +138,20 @@ def test_points_behind_a_link_that_is_down_begin_late_or_end_early(
     ) as result:
         warnings = result.document["warnings"]
     assert {one["point"] for one in warnings if one["code"] == "partial-capture"} == {*behind}
+
+
+@pytest.mark.parametrize("missed", [0.2, 0.6, 0.98])
+@pytest.mark.parametrize("takes_ns", [4_000, 10_000_000])
+def test_points_that_miss_packets_begin_and_end_with_the_others(
+    takes_ns: int, missed: float, tmp_path: Path
+) -> None:
+    """Neither the delay of a long path nor the time between two samples is without capture."""
+    is_missed = np.random.default_rng(3).random(6_000) < missed
+    network = walk(
+        talk(6_000, 1),
+        Edges(both_ways(dict.fromkeys(TAKES_NS, takes_ns))),
+        missed=lambda point, at: point == "c" and bool(is_missed[at]),
+    )
+    with pcaplat.merge(network.save(tmp_path), same_clock=["all"], keep_rows=False) as result:
+        codes = {one["code"] for one in result.document["warnings"]}
+    assert "partial-capture" not in codes

@@ -26,6 +26,9 @@ one way."""
 SHORT_FRAC = 0.01
 """A capture is short where it lacks more than this share of the time, at either end."""
 
+CHANCE = 1e-6
+"""A point that lacks some packets at any time lacks all of a span by no greater chance."""
+
 HARDLY_EVER = 0.05
 """Points that have a smaller share of their packets in common are on no common way."""
 
@@ -123,26 +126,37 @@ def _short(
     starts = {p: findings.aligned(p, findings.points[p].first_t_ns) for p in component}
     ends = {p: findings.aligned(p, findings.points[p].last_t_ns) for p in component}
     least_ns = SHORT_FRAC * (max(ends.values()) - min(starts.values()))
+    least_ns = max(least_ns, 2 * max(_two_way_ns(findings, point) for point in component))
     for point in component:
         others = [other for other in component if other != point]
-        apart = _apart(seen, point, others)
+        missing = point, _apart(seen, point, others)
         before = {other: (starts[other], starts[point]) for other in others}
         after = {other: (ends[point], ends[other]) for other in others}
         for what, spans in (("begins {} after", before), ("ends {} before", after)):
             n_of = {
-                other: _n_between(findings, other, seen, (point, apart), span)
+                other: _n_between(findings, other, seen, missing, span)[0]
                 for other, span in spans.items()
                 if span[1] - span[0] > least_ns
             }
             most = max(n_of, key=n_of.__getitem__, default=point)
-            if n_of.get(most, 0) >= ENOUGH_PACKETS:
-                from_ns, to_ns = spans[most]
+            n = n_of.get(most, 0)
+            if n < ENOUGH_PACKETS:
+                continue
+            own_ns = starts[point], ends[point]
+            n_missed, n_passed = _n_between(findings, most, seen, missing, own_ns)
+            if (n_missed / max(n_passed, 1)) ** n < CHANCE:
                 text = (
-                    f"{what.format(format_ns(to_ns - from_ns))} {findings.name(most)}, which "
-                    f"captured at least {format_count(n_of[most])} packets of its address pairs in "
-                    "that time"
+                    f"{what.format(format_ns(spans[most][1] - spans[most][0]))} "
+                    f"{findings.name(most)}, which captured at least {format_count(n)} packets of "
+                    "its address pairs in that time"
                 )
                 yield diagnose("partial-capture", findings.name(point), text)
+
+
+def _two_way_ns(findings: Findings, point: int) -> int:
+    """How long packets take to a point and back: one direction is aligned that far off."""
+    to, back = (centres[point] for centres in findings.centres)
+    return to.apart_ns(back)
 
 
 def _ends(
@@ -242,8 +256,8 @@ def _n_between(
     seen: Sequence[Observations],
     missing: tuple[int, Ints],
     span_ns: tuple[int, int],
-) -> int:
-    """Packets of its address pairs that a point has not, and another saw in a span of time.
+) -> tuple[int, int]:
+    """Packets of its address pairs that another saw in a span of time: those it has not, and all.
 
     But for those that points saw which its packets never pass: these have only their addresses in
     common with its own, as in another tenant's network.
@@ -253,7 +267,8 @@ def _n_between(
     is_in = (aligned_ns > span_ns[0]) & (aligned_ns < span_ns[1])
     is_in &= seen[other].are_of(seen[point].pairs)
     is_in &= ~np.isin(seen[other].key, apart)
-    return int((is_in & ~np.isin(seen[other].key, seen[point].key)).sum())
+    is_absent = is_in & ~np.isin(seen[other].key, seen[point].key)
+    return int(is_absent.sum()), int(is_in.sum())
 
 
 def _apart(seen: Sequence[Observations], point: int, others: Sequence[int]) -> Ints:

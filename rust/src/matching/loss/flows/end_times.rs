@@ -50,6 +50,11 @@ impl EndTimes {
     pub(crate) fn add(&mut self, end: End, lost: Lost) {
         let of_end = self.0.entry(End { moment: 0, ..end });
         let moments = of_end.or_insert_with(|| Vec::with_capacity(1));
+        // so there are never many more of them than moments
+        if moments.len() == moments.capacity() {
+            put_together(moments);
+            moments.reserve(moments.len());
+        }
         moments.push(LostThen::new(end.moment, lost));
     }
 
@@ -62,18 +67,7 @@ impl EndTimes {
 
     /// Puts together what was lost in the same moment.
     pub(crate) fn settle(&mut self) {
-        for moments in self.0.values_mut() {
-            moments.sort_unstable_by_key(|one| one.moment);
-            moments.dedup_by(|one, kept| {
-                let is_same = one.moment == kept.moment;
-                if is_same {
-                    let mut both = kept.lost();
-                    both.add(one.lost());
-                    *kept = LostThen::new(kept.moment, both);
-                }
-                is_same
-            });
-        }
+        self.0.values_mut().for_each(put_together);
     }
 
     /// All of them, in no order.
@@ -91,5 +85,76 @@ impl EndTimes {
             (one.moment, end.way, from, end.flow)
         });
         all.into_iter().map(|(end, one)| one.of(end))
+    }
+}
+
+/// Adds up what was lost in the same moment, the earliest first.
+fn put_together(moments: &mut Vec<LostThen>) {
+    moments.sort_unstable_by_key(|one| one.moment);
+    moments.dedup_by(|one, kept| {
+        let is_same = one.moment == kept.moment;
+        if is_same {
+            let mut both = kept.lost();
+            both.add(one.lost());
+            *kept = LostThen::new(kept.moment, both);
+        }
+        is_same
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::loss::pair_segments::DirectedPair;
+    use crate::plan::Direction;
+
+    fn end(moment: u32) -> End {
+        End {
+            way: DirectedPair {
+                pair: 1,
+                toward: true,
+            },
+            is_guessed: false,
+            flow: 7,
+            from: None,
+            point: 0,
+            direction: Direction::Forward,
+            had_entered: true,
+            was_cut: false,
+            is_untold: false,
+            unmirrored: None,
+            branch: None,
+            moment,
+            waited_for: 1,
+        }
+    }
+
+    #[test]
+    fn of_each_moment_there_is_one_entry_however_many_ended_then() {
+        let lost = Lost {
+            packets: 1,
+            ends: [0, 1],
+            bytes: 60,
+        };
+        let mut parts = [EndTimes::default(), EndTimes::default()];
+        for number in 0..10_000 {
+            parts[number % 2].add(end(u32::try_from(number / 3 % 5).unwrap()), lost);
+        }
+        let [mut all, other] = parts;
+        assert!(all.iter().count() <= 20, "not one for each packet");
+        all.merge(other);
+        all.settle();
+        let found: Vec<_> = all.by_time().collect();
+        let moments: Vec<u32> = found.iter().map(|(end, _)| end.moment).collect();
+        assert_eq!(moments, [0, 1, 2, 3, 4]);
+        let sum = |of: fn(&Lost) -> u64| found.iter().map(|(_, lost)| of(lost)).sum::<u64>();
+        assert_eq!(
+            (sum(|lost| lost.packets), sum(|lost| lost.bytes)),
+            (10_000, 600_000)
+        );
+        assert_eq!(
+            (sum(|lost| lost.ends[0]), sum(|lost| lost.ends[1])),
+            (0, 10_000)
+        );
     }
 }
