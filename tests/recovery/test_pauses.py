@@ -198,3 +198,18 @@ def test_short_flows_past_a_point_one_after_the_other_are_no_pause(
     packets = talk(lambda flow: AROUND if flow % every == 1 else LINE, N // n_each, 1)
     _, codes, _ = codes_of(walk(packets, Edges(TAKES_NS, lost={AROUND: 0.01})), tmp_path)
     assert PAUSED not in codes
+
+
+def test_packets_that_are_late_before_a_point_are_no_pause_of_it(tmp_path: Path) -> None:
+    """It captured them, and missed some of them, by the time in which they were sent."""
+    network = sampled(40, 4, 0.9)
+    for point in ("b", "c"):
+        network.seen[point] = [
+            one._replace(t_ns=one.t_ns + 250_000_000)
+            if network.packets[one.packet].ways[0] == LINE and is_then(one.t_ns, SPAN)
+            else one
+            for one in network.seen[point]
+        ]
+        network.seen[point].sort(key=lambda one: one.t_ns)
+    _, _, points = told(network, tmp_path)
+    assert points == set()

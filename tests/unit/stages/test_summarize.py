@@ -22,7 +22,7 @@ from pcaplat.stages.summarize import (
     summarize,
     warning_rows,
 )
-from pcaplat.stages.summarize.diagnostics import check_segments
+from pcaplat.stages.summarize.diagnostics import check_points, check_segments
 from pcaplat.stages.summarize.rows import clock_rows, round_trip_rows, segment_rows
 from pcaplat.tables import CLOCKS, ROUND_TRIPS, SEGMENTS
 from tests.support.alignments import START_NS, TwoClocks, findings_of
@@ -341,3 +341,15 @@ class TestBudget:
         assert not found["agrees"]
         document["edges"].append({"near": "a", "far": "c"})
         assert sum_check(document) is None
+
+
+@pytest.mark.parametrize(
+    ("n_paused", "n_matched", "n_told"),
+    [(9, 1_000, 0), (10, 9_000, 1), (99, 100_000, 0), (120, 100_000, 1)],
+)
+def test_pauses_are_told_from_a_thousandth_of_the_packets_on(
+    n_paused: int, n_matched: int, n_told: int
+) -> None:
+    row = {"point": "b", "n_matched": n_matched, "n_missed": n_paused, "n_maybe_missed": 0}
+    found = check_points([row | {"n_paused": n_paused}])
+    assert [one.code for one in found] == ["capture-paused"] * n_told

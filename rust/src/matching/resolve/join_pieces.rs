@@ -270,6 +270,22 @@ mod tests {
     }
 
     #[test]
+    fn where_packets_are_later_than_the_window_two_in_it_may_be_late_ones() {
+        let mut plan = path(2);
+        plan.usual_ns = 1_000;
+        let at = |plan: &Plan, up_ns, down_ns| joined(plan, &[&[(0, up_ns)], &[(1, down_ns)]]);
+        let one = [(vec![0, 1], false)];
+        assert_eq!(
+            [at(&plan, 0, 9_000), at(&plan, 9_000, 0)],
+            [one.clone(), one]
+        );
+        plan.beyond_frac = 2e-4;
+        assert_eq!(at(&plan, 0, 9_000), [(vec![0], true), (vec![1], false)]);
+        // what is early is not even in doubt
+        assert_eq!(at(&plan, 9_000, 0), [(vec![0], false), (vec![1], false)]);
+    }
+
+    #[test]
     fn a_copy_may_be_of_a_packet_that_is_there() {
         let pieces = |copied| {
             let alone = |point, at_ns| Piece::new(vec![observation(1, point, at_ns)]);

@@ -101,15 +101,12 @@ impl FlowsPast {
         n >= LEAST_PACKETS && n as f64 >= LEAST_SHARE * (n + self.n_seen + self.n_missed) as f64
     }
 
-    /// How much a packet of a flow that jumped it shows that it did not capture for a time. Flows that it saw nothing of
-    /// may go past it: a long one shows nothing, and all packets of a short one show as much as one.
+    /// How much a packet of a flow that jumped it shows that it did not capture for a time. A flow that it saw nothing of
+    /// may go past it: all its packets show as much as one.
     #[expect(clippy::cast_precision_loss, reason = "a share needs no more")]
     pub(crate) fn evidence_of(&self, flow: u64) -> f64 {
-        match self.unseen.get(&flow) {
-            Some(n) if *n >= ENOUGH => 0.0,
-            Some(n) => 1.0 / *n as f64,
-            None => 1.0,
-        }
+        let n_unseen = self.unseen.get(&flow);
+        n_unseen.map_or(1.0, |n| 1.0 / *n as f64)
     }
 }
 
