@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, partial
+from math import sin
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,8 @@ from tests.recovery.networks.judge import (
     segments_wrong,
     wrong_in_silence,
 )
-from tests.recovery.networks.talk import talk
+from tests.recovery.networks.talk import seldom, talk
+from tests.support.networks import START_NS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -191,6 +193,28 @@ def test_packets_of_one_of_two_tenants_are_told_or_left_out(
     found = merge_network(network, tmp_path, same_clock=["all"])
     assert pairs_wrong(found) == []
     assert found.excused == set(noisy)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("n_hosts", "n", "wanders_ns"), [(10, 5_000, 0), (20, 20_000, 50_000)])
+def test_directions_are_right_where_clocks_drift_between_packets_of_two_addresses(
+    n_hosts: int, n: int, wanders_ns: int, seed: int, tmp_path: Path
+) -> None:
+    """Packets of two addresses are seconds apart: clocks drift by more than packets take."""
+    kind = replace(
+        shapes.leaves(3, n_hosts), talk=lambda pairs, n, seed: seldom(talk(pairs, n, seed), 100)
+    )
+    network = kind.network(n, seed, has_own_clocks=True)
+    at_ns = network.times()
+
+    def ahead_ns(point: str, packet: int) -> int:
+        at_s = (at_ns[point][packet] - START_NS) / 1e9
+        return round(wanders_ns * sin(at_s / 10 + len(network.seen[point])))
+
+    network.ahead_ns = ahead_ns
+    found = merge_network(network, tmp_path, [], is_ordered=False)
+    assert wrong_in_silence(found) == {}
+    assert found.n_backward == 0
 
 
 @pytest.mark.slow

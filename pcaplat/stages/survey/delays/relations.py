@@ -1,7 +1,7 @@
 """What two points share: packets that each saw once, with the difference of their raw stamps."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from pcaplat.model.arrays import Bools, Ints, median, quantile, rows_by
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
+from pcaplat.stages.survey.delays.drift import without_drift_of_ways
 from pcaplat.stages.survey.observations import Observations, OfPairs, places
 from pcaplat.stages.survey.recurrence import NONE_RECUR, Recurring, again_after_ns, ways_of
 
@@ -96,6 +97,16 @@ class Shared(OfPairs):
             self.again_ns,
             -self.n_hops,
         )
+
+    @cached_property
+    def without_drift(self) -> "Shared":
+        """The same as if the clocks differed all the time as they do in the middle of it."""
+        if len(self) == 0:
+            return self
+        _, of_way = np.unique(ways_of(self.pair, self.is_toward), return_inverse=True)
+        d_ns = np.rint(without_drift_of_ways(self.t_ns, self.d_ns, of_way)).astype(np.int64)
+        middle = len(self) // 2
+        return replace(self, d_ns=d_ns + self.d_ns[middle] - d_ns[middle])
 
     @property
     def sure(self) -> "Shared":

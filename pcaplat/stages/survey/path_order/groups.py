@@ -12,17 +12,11 @@ import numpy as np
 
 from pcaplat.model.arrays import Floats, Ints, distinct_columns
 from pcaplat.model.points import Pair
-from pcaplat.stages.survey.delays.centres import without_drift
+from pcaplat.stages.survey.delays.drift import medians, without_drift_of_ways
 from pcaplat.stages.survey.delays.relations import Shared
 
 Way = tuple[int, bool]
 """Two addresses, and whether packets leave the smaller one."""
-
-BLOCK = 31
-"""Neighbours in time whose median says how far the clocks have drifted."""
-
-TIMES = 3
-"""Drift is taken out so often: what is usual for a way is known better without it."""
 
 CLEARER = 3
 """The gap between two groups is so many times wider than either of them."""
@@ -102,15 +96,10 @@ def two_groups(both: Shared) -> dict[Way, bool] | None:
 def _usual(both: Shared, of_way: Ints, n: Ints) -> tuple[Floats, Floats]:
     """Median difference of each way, without what the clocks drift, and its error, ns."""
     by = np.argsort(both.t_ns, kind="stable")
-    d_ns = without_drift(both.t_ns[by], both.d_ns[by])
     of_way = of_way[by]
-    block = np.arange(len(d_ns)) // BLOCK
-    middle = _medians(np.arange(len(d_ns), dtype=np.float64), block)
-    for _ in range(TIMES):
-        drift_ns = _medians(d_ns - _medians(d_ns, of_way)[of_way], block)
-        d_ns = d_ns - np.interp(np.arange(len(d_ns)), middle, drift_ns)
-    usual_ns = _medians(d_ns, of_way)
-    spread_ns = _medians(np.abs(d_ns - usual_ns[of_way]), of_way)
+    d_ns = without_drift_of_ways(both.t_ns[by], both.d_ns[by], of_way)
+    usual_ns = medians(d_ns, of_way)
+    spread_ns = medians(np.abs(d_ns - usual_ns[of_way]), of_way)
     return usual_ns, np.asarray(CLEARER * spread_ns / np.sqrt(n))
 
 
@@ -126,11 +115,3 @@ def _split(usual_ns: Floats, error_ns: Floats) -> float | None:
     width_ns = max(width_ns, float(error_ns.max()))
     is_clear = usual_ns[at] - usual_ns[at - 1] > CLEARER * width_ns
     return float(usual_ns[at - 1] + usual_ns[at]) / 2 if is_clear else None
-
-
-def _medians(values: Floats, group: Ints) -> Floats:
-    """Median of each group; groups are numbers from 0 on."""
-    by = np.lexsort((values, group))
-    n = np.bincount(group)
-    start = np.cumsum(n) - n
-    return np.asarray((values[by][start + (n - 1) // 2] + values[by][start + n // 2]) / 2)

@@ -99,6 +99,10 @@ def order_points(
         The order. Which end is the first is arbitrary.
     """
     shared = _that_tell({ends: both for ends, both in relations.items() if ends[0] in points})
+    shared = {
+        ends: both if domains[ends[0]] == domains[ends[1]] else both.without_drift
+        for ends, both in shared.items()
+    }
     directed = {ends: both.at(both.is_directed) for ends, both in shared.items()}
     if not any(map(len, directed.values())):
         directed = shared

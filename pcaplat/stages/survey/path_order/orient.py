@@ -2,8 +2,8 @@
 
 Two-way distance (RFC 2681 §2.7.1, self-synchronisation): of two packets in opposite directions
 that pass two points one soon after the other, the differences of the raw stamps differ by the time
-both take between the points. The clocks' offset cancels, and drift counts only over the moment
-between the two.
+both take between the points. The clocks' offset cancels; drift between packets of two addresses
+that are seconds apart must have been taken out (`Shared.without_drift`).
 """
 
 from collections.abc import Mapping, Sequence
