@@ -8,7 +8,7 @@ where it leaves their latencies least unlike.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -40,8 +40,11 @@ ROUNDS = 4
 """Where sides and what is usual are found from each other, so many times."""
 
 Records = np.ndarray[tuple[int], np.dtype[np.void]]
+Against = tuple[Pair, int]
+"""Upstream and downstream point, and which of their clocks was set."""
+
 Setting = tuple[Pair, int, int]
-"""Upstream and downstream point, the clock that was set, and which of its steps."""
+"""The same, and which step of that clock."""
 
 
 @dataclass(frozen=True)
@@ -133,40 +136,48 @@ class Steps:
 
     clocks: Clocks
     findings: Findings
+    _known_ns: dict[Against, Ints] = field(default_factory=dict[Against, Ints])
 
     def near(self, pairs: Records, points: Ints) -> Iterator[tuple[Setting, Records]]:
         """Give the pairs about each step, by the points they are of."""
         for up_down, mine in _by_points(points):
-            for setting, step in self._of(up_down):
-                x = self._other_ns(setting, pairs)
-                start, end = self._reach(setting, step, AROUND_NS)
-                about = mine & (x >= start) & (x <= end)
-                if about.any():
-                    found = np.empty(int(about.sum()), PAIR)
-                    found["t_ns"], found["raw_ns"] = pairs["t_ns"][about], pairs["raw_ns"][about]
-                    yield setting, found
+            rows = np.flatnonzero(mine)
+            for clock in self._clocks_of(up_down):
+                x = self._other_ns((up_down, clock), pairs[rows])
+                by = np.argsort(x, kind="stable")
+                for setting, step in self._of(up_down, clock):
+                    before_ns, after_ns = self._reach((up_down, clock), step, AROUND_NS)
+                    first = np.searchsorted(x, before_ns, sorter=by)
+                    about = rows[by[first : np.searchsorted(x, after_ns, "right", sorter=by)]]
+                    if len(about):
+                        found = np.empty(len(about), PAIR)
+                        found["t_ns"], found["raw_ns"] = (
+                            pairs["t_ns"][about],
+                            pairs["raw_ns"][about],
+                        )
+                        yield setting, found
 
     def share(self, pairs: Records, points: Ints, places: Mapping[Setting, Place]) -> Ints:
         """How much of each difference the steps make."""
         total = np.zeros(len(pairs), np.int64)
         for up_down, mine in _by_points(points):
-            for setting, step in self._of(up_down):
-                place = places.get(setting)
-                at_ns = self._raw(setting, step.t_ns)
-                is_after = self._other_ns(setting, pairs) >= (place.from_ns if place else at_ns)
-                total += np.where(mine & is_after, self._size(setting, step), 0)
+            rows = np.flatnonzero(mine)
+            for clock in self._clocks_of(up_down):
+                total[rows] += self._set_ns((up_down, clock), pairs[rows], places)
         return total
 
     def place(self, setting: Setting, pairs: Records) -> Place | None:
         """Where the pairs change sides: there their latencies are least unlike."""
-        step = self.clocks.steps[setting[1]][setting[2]]
-        pairs = pairs[np.argsort(self._other_ns(setting, pairs), kind="stable")]
-        x, latency = self._other_ns(setting, pairs), self._latencies(setting, pairs)
-        first, last = np.searchsorted(x, self._reach(setting, step, 0), side="right").tolist()
+        *_, clock, number = setting
+        against = setting[:2]
+        step = self.clocks.steps[clock][number]
+        pairs = pairs[np.argsort(self._other_ns(against, pairs), kind="stable")]
+        x, latency = self._other_ns(against, pairs), self._latencies(setting, pairs)
+        first, last = np.searchsorted(x, self._reach(against, step, 0), side="right").tolist()
         if not 0 < first <= last < len(x):
             return None
-        size = float(self._size(setting, step))
-        start = int(np.clip(np.searchsorted(x, self._raw(setting, step.t_ns)), first, last))
+        size = float(self._size(against, step))
+        start = int(np.clip(np.searchsorted(x, self._at_ns(against)[number]), first, last))
         at, is_sure = _change(latency, size, (first, last), start)
         return Place(
             int(x[at - 1] + (x[at] - x[at - 1] + 1) // 2), int(x[at - 1]), int(x[at]), is_sure
@@ -184,61 +195,82 @@ class Steps:
         mine = {key: one for key, one in places.items() if key[1:] == (clock, number)}
         if not mine or not all(one.is_sure for one in mine.values()):
             return step
-        before = max(self._aligned(key, one.last_before_ns) for key, one in mine.items())
-        after = min(self._aligned(key, one.first_after_ns) for key, one in mine.items())
+        before = max(self._aligned(key[:2], one.last_before_ns) for key, one in mine.items())
+        after = min(self._aligned(key[:2], one.first_after_ns) for key, one in mine.items())
         return replace(step, before_ns=min(before, after), after_ns=max(before, after))
 
-    def _of(self, up_down: Pair) -> Iterator[tuple[Setting, Step]]:
-        """The steps that show between two points; both of one clock show none."""
-        domains = {self.clocks.domain[point] for point in up_down}
-        for clock in domains if len(domains) > 1 else ():
-            for number, step in enumerate(self.clocks.steps.get(clock, ())):
-                yield (up_down, clock, number), step
+    def _clocks_of(self, up_down: Pair) -> list[int]:
+        """The clocks whose steps show between two points; both of one clock show none."""
+        domains = sorted({self.clocks.domain[point] for point in up_down})
+        return [clock for clock in domains if clock in self.clocks.steps] if domains[1:] else []
 
-    def _size(self, setting: Setting, step: Step) -> int:
+    def _of(self, up_down: Pair, clock: int) -> list[tuple[Setting, Step]]:
+        return [((up_down, clock, n), step) for n, step in enumerate(self.clocks.steps[clock])]
+
+    def _set_ns(self, of: Against, pairs: Records, places: Mapping[Setting, Place]) -> Ints:
+        """How far the steps of one clock have set the difference of each pair."""
+        steps = self._of(*of)
+        at_ns = self._at_ns(of).copy()
+        for number, (setting, _) in enumerate(steps):
+            at_ns[number] = places[setting].from_ns if setting in places else at_ns[number]
+        by = np.argsort(at_ns, kind="stable")
+        sizes_ns = np.array([self._size(of, step) for _, step in steps], np.int64)
+        so_far_ns = np.append(0, np.cumsum(sizes_ns[by]))
+        n_before = np.searchsorted(at_ns, self._other_ns(of, pairs), "right", sorter=by)
+        return np.asarray(so_far_ns[n_before])
+
+    def _size(self, of: Against, step: Step) -> int:
         """By how much a step changes the difference downstream − upstream."""
-        (_, down), clock, _ = setting
+        (_, down), clock = of
         return step.size_ns if self.clocks.domain[down] == clock else -step.size_ns
 
-    def _other(self, setting: Setting) -> int:
+    def _other(self, of: Against) -> int:
         """The point whose clock was not set."""
-        (up, down), clock, _ = setting
+        (up, down), clock = of
         return up if self.clocks.domain[down] == clock else down
 
-    def _other_ns(self, setting: Setting, pairs: Records) -> Ints:
-        is_up = self._other(setting) == setting[0][0]
+    def _other_ns(self, of: Against, pairs: Records) -> Ints:
+        is_up = self._other(of) == of[0][0]
         return np.asarray(pairs["t_ns"] + (0 if is_up else pairs["raw_ns"]))
 
     def _latencies(self, setting: Setting, pairs: Records) -> Floats:
         """As if no clock had been set but this one now: those after the step are off by it."""
-        up, down = setting[0]
-        raw_ns = pairs["raw_ns"].copy()
-        for other, step in self._of(setting[0]):
-            if other != setting:
-                is_after = self._other_ns(other, pairs) >= self._raw(other, step.t_ns)
-                raw_ns -= np.where(is_after, self._size(other, step), 0)
+        (up, down), clock, number = setting
+        of = setting[:2]
+        is_after = self._other_ns(of, pairs) >= self._at_ns(of)[number]
+        own_ns = np.where(is_after, self._size(of, self.clocks.steps[clock][number]), 0)
+        raw_ns = pairs["raw_ns"] + own_ns
+        for other in self._clocks_of((up, down)):
+            raw_ns -= self._set_ns(((up, down), other), pairs, {})
         is_reverse = self.findings.places[up] > self.findings.places[down]
         near, far = (down, up) if is_reverse else (up, down)
-        clock = clock_between(self.findings, self.clocks.relation(near, far), near, far)
+        between = clock_between(self.findings, self.clocks.relation(near, far), near, far)
         if is_reverse:
-            return (raw_ns + clock.at(pairs["t_ns"] + pairs["raw_ns"])).astype(np.float64)
-        return (raw_ns - clock.at(pairs["t_ns"])).astype(np.float64)
+            return (raw_ns + between.at(pairs["t_ns"] + pairs["raw_ns"])).astype(np.float64)
+        return (raw_ns - between.at(pairs["t_ns"])).astype(np.float64)
 
-    def _reach(self, setting: Setting, step: Step, more_ns: int) -> Pair:
+    def _reach(self, of: Against, step: Step, more_ns: int) -> Pair:
         """Between which times, at the other point, a step must be, and so much more."""
         before, after = step.before_ns - more_ns, step.after_ns + more_ns
-        return self._raw(setting, before), self._raw(setting, after)
+        return self._raw(of, before), self._raw(of, after)
 
-    def _raw(self, setting: Setting, t_ns: int) -> int:
+    def _at_ns(self, of: Against) -> Ints:
+        """When the clock was set, at the other point."""
+        if of not in self._known_ns:
+            at_ns = [self._raw(of, step.t_ns) for step in self.clocks.steps[of[1]]]
+            self._known_ns[of] = np.array(at_ns, np.int64)
+        return self._known_ns[of]
+
+    def _raw(self, of: Against, t_ns: int) -> int:
         """A time on the clock of the point that was not set."""
-        other = self._other(setting)
+        other = self._other(of)
         relation = self.clocks.relation(self.clocks.root(other), other)
         x = (relation.t_ns - relation.t_ns[0]).astype(np.float64)
         beside = relation.offset_ns - relation.base_ns
         return t_ns + relation.base_ns + round(float(np.interp(t_ns - relation.t_ns[0], x, beside)))
 
-    def _aligned(self, setting: Setting, raw_ns: int) -> int:
-        other = self._other(setting)
+    def _aligned(self, of: Against, raw_ns: int) -> int:
+        other = self._other(of)
         centre = offset_centre(self.clocks, other, self.clocks.root(other))
         return raw_ns - (int(centre.at(np.array([raw_ns]))[0]) if centre else 0)
 
