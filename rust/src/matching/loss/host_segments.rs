@@ -101,17 +101,7 @@ impl HostSegments {
 
     /// Counts the ways of these hosts that crossed segments.
     fn count_crossed(&mut self, losses: &Losses) {
-        let mut of_way: HashMap<DirectedPair, u128> = HashMap::new();
-        let is_asked = |way| {
-            hosts(way)
-                .iter()
-                .any(|host| self.crossed.contains_key(host))
-        };
-        let all = losses.crossed.all();
-        for (way, crossed) in all.filter(|(way, crossed)| *crossed != 0 && is_asked(*way)) {
-            *of_way.entry(way).or_default() |= crossed;
-        }
-        for (way, crossed) in of_way {
+        for (way, crossed) in losses.crossed.all() {
             for host in hosts(way) {
                 if let Some(n_of_bit) = self.crossed.get_mut(&host) {
                     for bit in (0..u128::BITS).filter(|bit| crossed >> bit & 1 == 1) {

@@ -101,19 +101,20 @@ impl PairSegments {
         sets.map(|set| self.sets.get(set as usize).copied().unwrap_or(0))
     }
 
-    /// All ways with what packets of them crossed; those of several partitions several times.
+    /// All ways with what packets of them crossed.
     pub(crate) fn all(&self) -> impl Iterator<Item = (DirectedPair, u128)> {
-        let parts = std::iter::once(self).chain(&self.others);
-        let pairs = parts.flat_map(|part| part.of_pair.iter().map(move |one| (part, one)));
-        pairs.flat_map(|(part, (pair, sets))| {
-            let [away, toward] = part.ways(*sets);
-            [(false, away), (true, toward)].map(|(toward, crossed)| {
-                let way = DirectedPair {
-                    pair: *pair,
-                    toward,
-                };
-                (way, crossed)
-            })
+        let parts = move || std::iter::once(self).chain(&self.others);
+        let pairs = parts().enumerate().flat_map(move |(number, part)| {
+            let is_known = move |pair| {
+                parts()
+                    .take(number)
+                    .any(|one| one.of_pair.contains_key(pair))
+            };
+            part.of_pair.keys().filter(move |pair| !is_known(*pair))
+        });
+        pairs.flat_map(|&pair| {
+            let ways = [false, true].map(|toward| DirectedPair { pair, toward });
+            ways.map(|way| (way, self.of_way(way)))
         })
     }
 
@@ -152,6 +153,11 @@ mod tests {
         one.join(PairSegments::from_iter([(2, 1 << 127)]));
         let all = [0, 1, 2, 3, 4].map(|pair| one.of(pair));
         assert_eq!(all, [0, 0b11, 0b101 | 1 << 127, 0, 0b01]);
+
+        let crossed = one.all().filter(|(_, segments)| *segments != 0);
+        let mut of_ways: Vec<_> = crossed.map(|(way, all)| (way.pair, all)).collect();
+        of_ways.sort_unstable();
+        assert_eq!(of_ways, [(1, 0b11), (2, 0b101 | 1 << 127), (4, 0b01)]);
     }
 
     #[test]
