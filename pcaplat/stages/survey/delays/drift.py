@@ -27,12 +27,12 @@ def without_drift_of_ways(t_ns: Ints, d_ns: Ints, of_way: Ints) -> Floats:
     """
     rest_ns = without_drift(t_ns, d_ns)
     n = len(rest_ns)
-    at = np.arange(n)
-    block = at * max(n // BLOCK, 1) // n
-    middle = medians(at.astype(np.float64), block)
+    block = np.arange(n) * max(n // BLOCK, 1) // n
+    at_ns = np.asarray(t_ns - t_ns[0], np.float64)
+    middle_ns = medians(at_ns, block)
     for _ in range(TIMES):
         drift_ns = medians(rest_ns - medians(rest_ns, of_way)[of_way], block)
-        rest_ns = rest_ns - np.interp(at, middle, drift_ns)
+        rest_ns = rest_ns - np.interp(at_ns, middle_ns, drift_ns)
     return rest_ns
 
 
