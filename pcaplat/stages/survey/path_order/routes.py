@@ -27,6 +27,9 @@ DEVIATIONS = 4
 MOSTLY = 0.5
 """And more than the others by this share of all."""
 
+AGREE_ROUNDS = 4
+"""Packets of some points and those of others say so many times in turn which way pairs go."""
+
 Packets = TypeVar("Packets", Shared, Observations)
 
 
@@ -254,24 +257,35 @@ def _are_against(
 ) -> Bools:
     """Which sets of pairs go against the order between some points.
 
-    Each pair is oriented as most of its own packets say.
+    Each pair is oriented as its own packets agree best with those of the others of its set: of what
+    goes with the order between as many points as against it, most packets of a pair say nothing.
     """
-    found = np.zeros(n_sets, np.bool_)
     along = []
     for ends, one in asked.items():
         at, is_asked = places(one.pair, pairs)
         n_along = one.n_toward if is_along(order, ends) else -one.n_toward
         along.append((at[is_asked], n_along[is_asked], one.n[is_asked]))
-    of_pair = np.zeros(len(pairs), np.int64)
-    for at, n_along, _ in along:
-        of_pair[at] += n_along
-    sign = np.where(of_pair > 0, 1, -1)
-    for at, n_along, n in along:
-        sums = np.zeros((2, n_sets), np.int64)
-        np.add.at(sums[0], set_of[at], sign[at] * n_along)
-        np.add.at(sums[1], set_of[at], n)
-        found |= Votes(np.arange(n_sets), *sums).against(np.ones(n_sets, np.bool_))
+    # at first the points that are asked first count more: nothing is in balance
+    weights = np.array([[1 + 1 / place] * n_sets for place in range(1, len(along) + 1)])
+    for _ in range(AGREE_ROUNDS):
+        of_pair = np.zeros(len(pairs))
+        for weight, (at, n_along, _) in zip(weights, along, strict=True):
+            of_pair[at] += weight[set_of[at]] * n_along
+        sign = np.where(of_pair > 0, 1, -1)
+        sums = [_by_set(set_of[at], sign[at] * n_along, n_sets) for at, n_along, _ in along]
+        weights = np.sign(sums)
+    is_turned = np.sum(sums, axis=0) < 0
+    found = np.zeros(n_sets, np.bool_)
+    for n_toward, (at, _, n) in zip(sums, along, strict=True):
+        told = Votes(np.arange(n_sets), n_toward, _by_set(set_of[at], n, n_sets))
+        found |= told.against(~is_turned)
     return found
+
+
+def _by_set(set_of: Ints, n: Ints, n_sets: int) -> Ints:
+    sums = np.zeros(n_sets, np.int64)
+    np.add.at(sums, set_of, n)
+    return sums
 
 
 def _against(
