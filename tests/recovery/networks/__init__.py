@@ -44,7 +44,9 @@ KINDS: dict[str, Callable[..., Network]] = {
     **captured.KINDS,
     **announced.KINDS,
 }
-HAS_NO_ORDER = frozenset(name for name in KINDS if name.startswith("star") or " of a core" in name)
+HAS_NO_ORDER = frozenset(
+    name for name in KINDS if name.startswith(("star", "dumbbell")) or " of a core" in name
+)
 """Kinds of which no order of the points is right."""
 
 __all__ = ["HAS_NO_ORDER", "KINDS"]

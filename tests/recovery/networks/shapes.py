@@ -37,6 +37,34 @@ def leaves(n_leaves: int, n_hosts: int) -> Kind:
     return Kind(pairs, both_ways(takes_ns), ("core", "leaf1"))
 
 
+def dumbbell(n_hosts: int) -> Kind:
+    """Two sites at either end of a link; any host talks to those of the other three."""
+    ways = {"a": ("a", "h1"), "b": ("b", "h1"), "c": ("c", "h2"), "d": ("d", "h2")}
+    at = {n: "abcd"[n // n_hosts] for n in range(4 * n_hosts)}
+
+    def between(one: str, other: str) -> tuple[Way, ...]:
+        up, down = ways[one], ways[other][::-1]
+        return way(*dict.fromkeys((*up, *down)))
+
+    pairs = tuple(
+        Pair(
+            (host(one), host(other)), (between(at[one], at[other]),), (between(at[other], at[one]),)
+        )
+        for one, other in combinations(at, 2)
+        if at[one] != at[other]
+    )
+    return Kind(pairs, both_ways(DUMBBELL_NS), ("h1", "b"))
+
+
+DUMBBELL_NS = {
+    ("a", "h1"): 20_000,
+    ("b", "h1"): 30_000,
+    ("h1", "h2"): 7_000,
+    ("c", "h2"): 9_600,
+    ("d", "h2"): 3_000,
+}
+
+
 def tree() -> Kind:
     """One sender, three receivers of the same packets, and a conversation with each."""
     receivers = ("r1", "r2", "r3")
@@ -94,6 +122,8 @@ KINDS = {
     "3 leaves of a core, 15 hosts": leaves(3, 5).network,
     "3 leaves of a core, 60 hosts": leaves(3, 20).network,
     "5 leaves of a core, 20 hosts": leaves(5, 4).network,
+    "dumbbell of 4 sites, 20 hosts": dumbbell(5).network,
+    "dumbbell of 4 sites, 32 hosts": dumbbell(8).network,
     "tree of 3 receivers": tree().network,
     "ECMP, spines seen both ways": fabric((BY_1, BY_2), (BACK_1, BACK_2)).network,
     "ECMP, spines seen one way": fabric((BY_1, BY_2), (way("b", "rb", "ra", "a"),)).network,

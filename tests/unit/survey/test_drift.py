@@ -39,3 +39,14 @@ def test_neighbours_in_time_stay_as_far_apart_but_where_a_clock_is_set(size_ns: 
     changed_ns = np.diff(without_drift_of_ways(t_ns, d_ns, of_way)) - np.diff(d_ns)
     changed_ns[2_500 - 2 * BLOCK : 2_500 + 2 * BLOCK] = 0
     assert np.abs(changed_ns).max() < 1_000
+
+
+def test_what_clocks_drift_in_a_silence_is_in_no_burst() -> None:
+    chance = np.random.default_rng(2)
+    burst = np.repeat(np.arange(20), 12)
+    t_ns = burst * 100_000_000_000 + np.arange(240) * 1_000_000
+    of_way = np.arange(240) % 2
+    drift_ns = np.cumsum(chance.integers(-500_000, 500_000, 20))[burst]
+    d_ns = np.where(of_way, TAKES_NS, -TAKES_NS) + drift_ns
+    changed_ns = np.diff(without_drift_of_ways(t_ns, d_ns, of_way)) - np.diff(d_ns)
+    assert np.abs(changed_ns[np.diff(burst) == 0]).max() < TAKES_NS / 4

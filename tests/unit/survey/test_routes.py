@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from pcaplat.stages.survey.delays.relations import Relations, Shared
 from pcaplat.stages.survey.path_order.order import PathOrder, order_points
 from pcaplat.stages.survey.path_order.routes import Routes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TAKES_NS = 9_000
 N = 30
@@ -54,6 +58,25 @@ def order_of(found: PathOrder, pair: int) -> tuple[int, ...]:
     return tuple(point for point in order if point % 3 in ends)
 
 
+def along(ways: Sequence[tuple[int, ...]], offset_ns: int, n: Sequence[int]) -> Relations:
+    """Each pair goes its way, so many times there and back."""
+    relations: Relations = {}
+    for pair, way in enumerate(ways):
+        for a, b in combinations(way, 2):
+            ends = min(a, b), max(a, b)
+            talked = talk(pair, with_points=ends == (a, b), offset_ns=offset_ns, n=n[pair])
+            known = relations.get(ends)
+            relations[ends] = together(known, talked) if known else talked
+    return relations
+
+
+def way_of(found: PathOrder, pair: int, points: tuple[int, ...]) -> tuple[int, ...]:
+    """Of some points those that packets from the smaller address pass, one after the other."""
+    order = [found.points, *found.routes][found.route_of.get(pair, 0)]
+    order = order if found.toward_is_forward[pair] else order[::-1]
+    return tuple(point for point in order if point in points)
+
+
 @pytest.mark.parametrize("first", [0, 64], ids=["few points", "more than a word has bits"])
 @pytest.mark.parametrize("offset_ns", [0, 5_000_000_000])
 def test_pairs_of_few_packets_go_the_way_of_those_that_the_same_points_saw(
@@ -61,19 +84,34 @@ def test_pairs_of_few_packets_go_the_way_of_those_that_the_same_points_saw(
 ) -> None:
     core, leaves = first, range(first + 1, first + 4)
     ways = [(one, core, other) for one, other in combinations(leaves, 2)] * 12
-    relations: Relations = {}
-    for pair, way in enumerate(ways):
-        for a, b in combinations(way, 2):
-            ends = min(a, b), max(a, b)
-            talked = talk(pair, with_points=ends == (a, b), offset_ns=offset_ns, n=2)
-            known = relations.get(ends)
-            relations[ends] = together(known, talked) if known else talked
+    relations = along(ways, offset_ns, [2] * len(ways))
     found = order_points(relations, range(first, first + 4), {}, range(first + 4))
-    orders = [found.points, *found.routes]
     for pair, way in enumerate(ways):
-        order = orders[found.route_of.get(pair, 0)]
-        order = order if found.toward_is_forward[pair] else order[::-1]
-        assert tuple(point for point in order if point in way) == way
+        assert way_of(found, pair, way) == way
+
+
+@pytest.mark.parametrize("scarce", range(6))
+@pytest.mark.parametrize(("n_leaves", "n"), [(4, 1), (4, 2), (3, 3), (4, 4), (3, 6), (4, 6)])
+def test_few_packets_that_go_against_the_path_have_a_route_or_no_direction(
+    n: int, n_leaves: int, scarce: int
+) -> None:
+    ways = [(one, 0, other) for one, other in combinations(range(1, n_leaves + 1), 2)]
+    scarce %= len(ways)
+    n_of = [n if pair == scarce else N for pair in range(len(ways))]
+    found = order_points(along(ways, 0, n_of), range(n_leaves + 1), {}, range(n_leaves + 1))
+    for pair, way in enumerate(ways):
+        if pair in found.toward_is_forward or pair != scarce:
+            assert way_of(found, pair, way) == way
+
+
+@pytest.mark.parametrize("n", [(4, 20), (20, 4), (3, 3)])
+def test_pairs_are_oriented_as_they_agree_best(n: tuple[int, int]) -> None:
+    """The path ends at 3 behind 2: many go with it between as many points as against it."""
+    ways = [(0, 1, 2), (0, 1, 3), *[(3, 1, 2, 4), (4, 2, 1, 3)] * 8, (0, 1, 2, 4)]
+    n_of = [N, N, *n * 8, N]
+    found = order_points(along(ways, 0, n_of), range(5), {}, range(5))
+    for pair, way in enumerate(ways):
+        assert way_of(found, pair, way) == way
 
 
 @pytest.mark.parametrize("offset_ns", [0, 5_000_000_000])

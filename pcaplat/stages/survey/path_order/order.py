@@ -20,6 +20,7 @@ from pcaplat.stages.survey.path_order.orient import (
 from pcaplat.stages.survey.path_order.routes import (
     DEVIATIONS,
     Votes,
+    in_doubt,
     is_along,
     off_path,
     off_path_by_points,
@@ -163,10 +164,11 @@ def _with_routes(
         route_of |= dict.fromkeys(told, number + 1)
         toward |= {pair: found.toward_is_forward[pair] for pair in told}
     order = replace(order, toward_is_forward=toward, route_of=route_of, routes=routes)
-    if not route_of:
-        return order
-    order = _without_routes(order, directed, domains)
-    unsure = partly_seen(directed, asked, order.points, off_path_pairs) - route_of.keys()
+    unsure = in_doubt(directed, asked, order.points, has_routes=bool(route_of))
+    if route_of:
+        order = _without_routes(order, directed, domains)
+        unsure |= partly_seen(directed, asked, order.points, off_path_pairs)
+    unsure -= route_of.keys()
     toward = {pair: to for pair, to in order.toward_is_forward.items() if pair not in unsure}
     return replace(order, toward_is_forward=toward)
 

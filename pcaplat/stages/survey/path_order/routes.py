@@ -24,6 +24,9 @@ FEWEST = 5
 DEVIATIONS = 4
 """More of them than would by chance, by so many standard deviations, are none."""
 
+LIKELY = 2
+"""Of fewer packets, where some do not take the path: these may as well."""
+
 MOSTLY = 0.5
 """And more than the others by this share of all."""
 
@@ -141,11 +144,13 @@ class Votes:
     n_toward: Ints
     n: Ints
 
-    def against(self, is_forward: Bools) -> Bools:
+    def against(
+        self, is_forward: Bools, deviations: int = DEVIATIONS, fewest: int = FEWEST
+    ) -> Bools:
         """Where most say the opposite, clearly."""
         away = np.where(is_forward, -self.n_toward, self.n_toward)
-        clearly = np.maximum(DEVIATIONS * np.sqrt(self.n), MOSTLY * self.n)
-        return np.asarray((self.n >= FEWEST) & (away >= clearly))
+        clearly = np.maximum(deviations * np.sqrt(self.n), MOSTLY * self.n)
+        return np.asarray((self.n >= fewest) & (away >= clearly))
 
 
 def votes(both: Shared, *, is_one_clock: bool) -> Votes:
@@ -208,15 +213,39 @@ def off_path_by_points(
     told = np.array(sorted(off_path(asked, toward, order)), np.int64)
     pairs, sets, set_of = _seen_by(directed, order)
     is_told = among(pairs, told)
-    is_against = _are_against(asked, order, pairs[~is_told], set_of[~is_told], len(sets))
-    # two points are in one order or the other
-    is_against &= sets.sum(axis=1) > 2  # noqa: PLR2004
-    is_off = is_told | is_against[set_of]
+    agreed = _agreed_by_points(asked, order, pairs, set_of)
+    is_against = _any_against(agreed)
+    if is_told.any() or is_against.any():
+        is_against = _any_against(agreed, LIKELY)
+    is_off = is_told | (is_against & _are_along(sets))[set_of]
     found = dict[tuple[int, ...], Ints]()
     for number in distinct(set_of[is_off]).tolist():
         points = sorted(point for point, is_in in zip(order, sets[number], strict=True) if is_in)
         found[tuple(points)] = pairs[is_off & (set_of == number)]
     return found
+
+
+def in_doubt(
+    directed: Mapping[Pair, Shared],
+    asked: Mapping[Pair, Votes],
+    order: Sequence[int],
+    *,
+    has_routes: bool,
+) -> set[int]:
+    """Address pairs whose packets go against the order, and are too few to tell.
+
+    Where others do not take the path, a single packet is in doubt.
+    """
+    pairs, sets, set_of = _seen_by(directed, order)
+    deviations, fewest = (0, 1) if has_routes else (LIKELY, FEWEST)
+    agreed = _agreed_by_points(asked, order, pairs, set_of)
+    is_against = _any_against(agreed, deviations, fewest) & _are_along(sets)
+    return set(pairs[is_against[set_of]].tolist())
+
+
+def _are_along(sets: Bools) -> Bools:
+    """Which sets have an order of their own: two points are in one order or the other."""
+    return np.asarray(sets.sum(axis=1) > 2)  # noqa: PLR2004
 
 
 def partly_seen(
@@ -252,21 +281,34 @@ def _seen_by(directed: Mapping[Pair, Shared], order: Sequence[int]) -> tuple[Int
     return pairs, sets.T.astype(np.bool_), set_of
 
 
-def _are_against(
-    asked: Mapping[Pair, Votes], order: Sequence[int], pairs: Ints, set_of: Ints, n_sets: int
+def _any_against(
+    agreed: Sequence[Votes], deviations: int = DEVIATIONS, fewest: int = FEWEST
 ) -> Bools:
-    """Which sets of pairs go against the order between some points.
+    """Which sets of pairs go against the order between some points."""
+    is_forward = np.ones(len(agreed[0].n), np.bool_)
+    found = [one.against(is_forward, deviations, fewest) for one in agreed]
+    return np.asarray(np.any(found, axis=0))
+
+
+def _agreed_by_points(
+    asked: Mapping[Pair, Votes], order: Sequence[int], pairs: Ints, set_of: Ints
+) -> list[Votes]:
+    """Votes of the pairs that the same points saw: for each two points, by the number of the set.
 
     Each pair is oriented as its own packets agree best with those of the others of its set: of what
     goes with the order between as many points as against it, most packets of a pair say nothing.
     """
+    n_sets = int(set_of.max()) + 1
     along = []
     for ends, one in asked.items():
         at, is_asked = places(one.pair, pairs)
         n_along = one.n_toward if is_along(order, ends) else -one.n_toward
         along.append((at[is_asked], n_along[is_asked], one.n[is_asked]))
-    # at first the points that are asked first count more: nothing is in balance
-    weights = np.array([[1 + 1 / place] * n_sets for place in range(1, len(along) + 1)])
+    # at first the two points that tell most count alone: over all, what is with and against the
+    # order may be in balance
+    n_told = np.array([_by_set(set_of[at], np.abs(n_along), n_sets) for at, n_along, _ in along])
+    weights = (n_told == n_told.max(axis=0)).astype(np.float64)
+    weights *= np.cumsum(weights, axis=0) == 1
     for _ in range(AGREE_ROUNDS):
         of_pair = np.zeros(len(pairs))
         for weight, (at, n_along, _) in zip(weights, along, strict=True):
@@ -274,12 +316,10 @@ def _are_against(
         sign = np.where(of_pair > 0, 1, -1)
         sums = [_by_set(set_of[at], sign[at] * n_along, n_sets) for at, n_along, _ in along]
         weights = np.sign(sums)
-    is_turned = np.sum(sums, axis=0) < 0
-    found = np.zeros(n_sets, np.bool_)
-    for n_toward, (at, _, n) in zip(sums, along, strict=True):
-        told = Votes(np.arange(n_sets), n_toward, _by_set(set_of[at], n, n_sets))
-        found |= told.against(~is_turned)
-    return found
+    forward = np.where(np.sum(sums, axis=0) < 0, -1, 1)
+    n_asked = [_by_set(set_of[at], n, n_sets) for at, _, n in along]
+    numbers = np.arange(n_sets)
+    return [Votes(numbers, forward * n, total) for n, total in zip(sums, n_asked, strict=True)]
 
 
 def _by_set(set_of: Ints, n: Ints, n_sets: int) -> Ints:
