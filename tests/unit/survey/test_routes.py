@@ -104,6 +104,14 @@ def test_few_packets_that_go_against_the_path_have_a_route_or_no_direction(
             assert way_of(found, pair, way) == way
 
 
+def test_what_takes_the_path_keeps_its_direction_beside_many_that_do_not() -> None:
+    """Most of what points 1, 2 and 3 saw goes round; the path is that of what is farthest apart."""
+    ways = [(0, 1, 2, 3)] * 3 + [(1, 2, 3)] * 3 + [(2, 1, 3)] * 15
+    found = order_points(along(ways, 0, [N] * len(ways)), range(4), {}, range(4))
+    for pair, way in enumerate(ways):
+        assert way_of(found, pair, way) == way
+
+
 @pytest.mark.parametrize("n", [(4, 20), (20, 4), (3, 3)])
 def test_pairs_are_oriented_as_they_agree_best(n: tuple[int, int]) -> None:
     """The path ends at 3 behind 2: many go with it between as many points as against it."""

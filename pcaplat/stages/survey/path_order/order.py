@@ -164,7 +164,7 @@ def _with_routes(
         route_of |= dict.fromkeys(told, number + 1)
         toward |= {pair: found.toward_is_forward[pair] for pair in told}
     order = replace(order, toward_is_forward=toward, route_of=route_of, routes=routes)
-    unsure = in_doubt(directed, asked, order.points, has_routes=bool(route_of))
+    unsure = in_doubt(directed, asked, toward, order.points, has_routes=bool(route_of))
     if route_of:
         order = _without_routes(order, directed, domains)
         unsure |= partly_seen(directed, asked, order.points, off_path_pairs)

@@ -217,7 +217,8 @@ def off_path_by_points(
     is_against = _any_against(agreed)
     if is_told.any() or is_against.any():
         is_against = _any_against(agreed, LIKELY)
-    is_off = is_told | (is_against & _are_along(sets))[set_of]
+    is_with = _are_with(asked, toward, order, pairs, sets.sum(axis=1)[set_of])
+    is_off = is_told | (is_against & _are_along(sets))[set_of] & ~is_with
     found = dict[tuple[int, ...], Ints]()
     for number in distinct(set_of[is_off]).tolist():
         points = sorted(point for point, is_in in zip(order, sets[number], strict=True) if is_in)
@@ -228,19 +229,37 @@ def off_path_by_points(
 def in_doubt(
     directed: Mapping[Pair, Shared],
     asked: Mapping[Pair, Votes],
+    toward: Mapping[int, bool],
     order: Sequence[int],
     *,
     has_routes: bool,
 ) -> set[int]:
-    """Address pairs whose packets go against the order, and are too few to tell.
+    """Address pairs whose packets, or those of others of their points, go against the order.
 
-    Where others do not take the path, a single packet is in doubt.
+    They are too few to tell. Where others do not take the path, a single packet is in doubt. What
+    goes with the order between all of its points is not.
     """
     pairs, sets, set_of = _seen_by(directed, order)
     deviations, fewest = (0, 1) if has_routes else (LIKELY, FEWEST)
     agreed = _agreed_by_points(asked, order, pairs, set_of)
     is_against = _any_against(agreed, deviations, fewest) & _are_along(sets)
-    return set(pairs[is_against[set_of]].tolist())
+    is_with = _are_with(asked, toward, order, pairs, sets.sum(axis=1)[set_of])
+    return set(pairs[is_against[set_of] & ~is_with].tolist())
+
+
+def _are_with(
+    asked: Mapping[Pair, Votes],
+    toward: Mapping[int, bool],
+    order: Sequence[int],
+    pairs: Ints,
+    n_points: Ints,
+) -> Bools:
+    """Which pairs go with the order between all points that saw them."""
+    n_with = np.zeros(len(pairs), np.int64)
+    for one, is_forward in _oriented(asked, toward, order):
+        at, is_asked = places(one.pair, pairs)
+        n_with[at[is_asked]] += one.against(~is_forward, LIKELY)[is_asked]
+    return np.asarray(n_with == n_points * (n_points - 1) // 2)
 
 
 def _are_along(sets: Bools) -> Bools:
@@ -331,10 +350,18 @@ def _by_set(set_of: Ints, n: Ints, n_sets: int) -> Ints:
 def _against(
     asked: Mapping[Pair, Votes], toward: Mapping[int, bool], order: Sequence[int]
 ) -> Iterator[int]:
+    for one, is_forward in _oriented(asked, toward, order):
+        yield from one.pair[one.against(is_forward)].tolist()
+
+
+def _oriented(
+    asked: Mapping[Pair, Votes], toward: Mapping[int, bool], order: Sequence[int]
+) -> Iterator[tuple[Votes, Bools]]:
+    """Of each two points the votes, and which pairs go from the first to the second so far."""
     for ends, one in asked.items():
         goes_on = is_along(order, ends)
         is_first = [toward.get(pair, True) == goes_on for pair in one.pair.tolist()]
-        yield from one.pair[one.against(np.array(is_first, np.bool_))].tolist()
+        yield one, np.array(is_first, np.bool_)
 
 
 def is_along(order: Sequence[int], ends: Pair) -> bool:
