@@ -6,7 +6,7 @@ one segment and against it on the next. Such pairs have a route of their own.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -241,8 +241,11 @@ def in_doubt(
     """
     pairs, sets, set_of = _seen_by(directed, order)
     deviations, fewest = (0, 1) if has_routes else (LIKELY, FEWEST)
-    agreed = _agreed_by_points(asked, order, pairs, set_of)
-    is_against = _any_against(agreed, deviations, fewest) & _are_along(sets)
+    few = [
+        replace(one, n=np.where(one.n < DEVIATIONS**2, one.n, 0))
+        for one in _agreed_by_points(asked, order, pairs, set_of)
+    ]
+    is_against = _any_against(few, deviations, fewest) & _are_along(sets)
     is_with = _are_with(asked, toward, order, pairs, sets.sum(axis=1)[set_of])
     return set(pairs[is_against[set_of] & ~is_with].tolist())
 
