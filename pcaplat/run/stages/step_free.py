@@ -168,7 +168,7 @@ class Steps:
 
     def place(self, setting: Setting, pairs: Records) -> Place | None:
         """Where the pairs change sides: there their latencies are least unlike."""
-        *_, clock, number = setting
+        _, clock, number = setting
         against = setting[:2]
         step = self.clocks.steps[clock][number]
         pairs = pairs[np.argsort(self._other_ns(against, pairs), kind="stable")]
