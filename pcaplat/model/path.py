@@ -10,7 +10,7 @@ from math import ceil
 
 import numpy as np
 
-from pcaplat.model.band import Band, Copies
+from pcaplat.model.band import Band, Copies, Tail
 from pcaplat.model.centre import Centre
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Pair, Point
@@ -45,17 +45,16 @@ class Findings:
 
     `along` is the path, forward, component after component; `components` the same in groups;
     `alone` the points that share nothing with any other. `centres` by direction and point, `bands`
-    by direction, upstream and downstream point. 99 % of unique packets are within `tail_ns` of the
-    usual difference. On `torn` edges TCP changes its packet boundaries. `copies` are by point.
-    `fragmented` are address pairs with packets in fragments, and bytes of IP payload in the
-    shortest of those that another follows. `is_one_way`: all packets pass the points in one order,
-    whichever way their flow goes, and all are forward. `route_of` numbers, from 1, the `routes` of
-    address pairs that pass the points in another order than the path; where only some segments
-    are crossed on one, `steps_of_route` has from which point to which. `branches` are, by address
-    pair, the steps (upstream, downstream) that packets with several receivers take as a rule.
-    `recurring` are the address pairs and directions most of whose packets come again, numbered by
-    `ways_of`, and after what time at least. `misplaced` are points that TTL shows not to be where
-    the path has them.
+    by direction, upstream and downstream point. `tails` are of two points each. On `torn` edges TCP
+    changes its packet boundaries. `copies` are by point. `fragmented` are address pairs with
+    packets in fragments, and bytes of IP payload in the shortest of those that another follows.
+    `is_one_way`: all packets pass the points in one order, whichever way their flow goes, and all
+    are forward. `route_of` numbers, from 1, the `routes` of address pairs that pass the points in
+    another order than the path; where only some segments are crossed on one, `steps_of_route` has
+    from which point to which. `branches` are, by address pair, the steps (upstream, downstream)
+    that packets with several receivers take as a rule. `recurring` are the address pairs and
+    directions most of whose packets come again, numbered by `ways_of`, and after what time at
+    least. `misplaced` are points that TTL shows not to be where the path has them.
     """
 
     points: Sequence[Point]
@@ -65,7 +64,7 @@ class Findings:
     toward_is_forward: dict[int, bool]
     centres: tuple[list[Centre], list[Centre]]
     bands: tuple[dict[Pair, Band], dict[Pair, Band]]
-    tail_ns: int
+    tails: Sequence[Tail]
     torn: frozenset[Pair]
     is_inferred: bool
     warnings: list[Diagnostic]

@@ -30,9 +30,6 @@ LEAST_WINDOW_NS = 2_000_000
 ENOUGH_FRAMES = 1 << 16
 """At a point: of more, not all requests are paired with their responses."""
 
-TAIL_FRAC = 0.01
-"""Share of packets that are later than the tail of the survey."""
-
 MOST_TAIL_NS = 1_000_000_000
 """Where packets are late by more than this, they are retransmissions as likely."""
 
@@ -150,17 +147,15 @@ def usual_window_ns(bands: Iterable[Band]) -> int:
 
 def wide_window_ns(findings: Findings) -> int:
     """How far apart equal packets are looked at together: as far as what is slow, or more."""
-    tail_ns = min(2 * findings.tail_ns, MOST_TAIL_NS)
+    tail_ns = max((tail.within_ns for tail in findings.tails), default=0)
+    tail_ns = min(2 * tail_ns, MOST_TAIL_NS)
     jitter_ns = _jitter_ns(_all_bands(findings))
     return max(min(LEAST_WINDOW_NS + jitter_ns, MOST_WINDOW_NS), tail_ns)
 
 
 def _beyond_frac(findings: Findings, wide_ns: int) -> float:
     """Share of packets that are later than the window is wide; 0 where none was seen."""
-    if findings.tail_ns > wide_ns:
-        return TAIL_FRAC
-    later = (band.far_frac for band in _all_bands(findings) if band.reach_ns[1] > wide_ns)
-    return max(later, default=0.0)
+    return max((tail.frac_beyond(wide_ns) for tail in findings.tails), default=0.0)
 
 
 def _all_bands(findings: Findings) -> Iterable[Band]:

@@ -124,7 +124,7 @@ def findings_of(
         bands=({}, {}),
         is_inferred=True,
         warnings=[],
-        tail_ns=0,
+        tails=(),
         torn=frozenset(),
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pcaplat.errors import EvidenceError
+from pcaplat.model.band import Tail
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point
 from pcaplat.records import dataclass
@@ -120,7 +121,7 @@ class SharedPackets:
     seen: list[Observations]
     unique: list[Observations]
     relations: Relations
-    tail_ns: int
+    tails: list[Tail]
     recurring: Recurring
     is_one_way: bool
 
@@ -138,11 +139,11 @@ def _shared_at(sample: Sample, points: Sequence[Point]) -> SharedPackets:
     seen = told_apart([sample.seen_at(point) for point in points])
     once, recurring = unique_observations(seen), find_recurring(seen)
     unique = with_repeating_answers(seen, once)
-    relations, tail_ns = relate(unique, ways_seen_once(recurring, once))
+    relations, tails = relate(unique, ways_seen_once(recurring, once))
     if not are_steps(relations, points):
-        return SharedPackets(seen, unique, relations, tail_ns, recurring, is_one_way=False)
+        return SharedPackets(seen, unique, relations, tails, recurring, is_one_way=False)
     seen, unique = observations_forward(seen), observations_forward(unique)
-    return SharedPackets(seen, unique, all_forward(relations), tail_ns, recurring, is_one_way=True)
+    return SharedPackets(seen, unique, all_forward(relations), tails, recurring, is_one_way=True)
 
 
 def _order_groups(
@@ -213,7 +214,7 @@ def _findings_of(
         is_inferred=True,
         warnings=check_offload(points, torn),
         torn=frozenset(torn),
-        tail_ns=shared.tail_ns,
+        tails=shared.tails,
         copies=find_copies(shared.seen, along, routes),
         fragmented=sample.fragmented,
         order_evidence=evidence_of(orders, edges),

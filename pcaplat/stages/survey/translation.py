@@ -102,13 +102,14 @@ def suspect(
         if not _may_cross(seen):
             continue
         unique = unique_observations(seen)
-        relations, tail_ns = relate(unique)
+        relations, tails = relate(unique)
         counted = [_n_crossing(unique, *ends) for ends in relations]
         n = sum(n for n, n_all in counted if n >= max(ENOUGH_CROSSINGS, share * n_all))
-        suspects.append((n, relations, tail_ns))
-    n, relations, tail_ns = max(suspects, key=lambda one: one[0], default=(0, {}, 0))
+        suspects.append((n, relations, tails))
+    n, relations, tails = max(suspects, key=lambda one: one[0], default=(0, {}, []))
     if not n:
         return None
+    tail_ns = max((tail.within_ns for tail in tails), default=0)
     window_ns = min(MOST_WINDOW_NS, LEAST_WINDOW_NS + TAILS * tail_ns)
     return Suspicion(_centres(relations, points), window_ns)
 

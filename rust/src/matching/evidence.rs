@@ -62,6 +62,8 @@ impl Evidence {
     pub(crate) const BEGINS_IN_DOUBT: u8 = 32;
     /// It and another, which nothing else was near, are one slow packet or two.
     pub(crate) const SLOW_OR_TWO: u8 = 64;
+    /// It stands for one that began, and continues none of the equal packets within the window.
+    pub(crate) const CONTINUES_NONE: u8 = 128;
 
     #[expect(clippy::cast_possible_truncation, reason = "to tell a few apart")]
     #[expect(clippy::inline_always, reason = "one straight way for each frame")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pcaplat.model.band import Band
+from pcaplat.model.band import Band, Tail
 from pcaplat.model.centre import Centre
 from pcaplat.stages.match import measured_links, plan_matching, wide_window_ns
 from tests.support.alignments import START_NS, findings_of
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 POINT_OF = [[0], [1], [2]]
 MS = 1_000_000
+
+
+N_OF_TAIL = 1_000
+
+
+def tail(within_ms: int, *far_ms: int) -> Tail:
+    """Of so many packets some are far off."""
+    return Tail(N_OF_TAIL, within_ms * MS, np.array(far_ms, np.int64) * MS)
 
 
 def found(**given: object) -> Findings:
@@ -48,8 +56,17 @@ class TestWindow:
         assert plan.usual_ns == MS // 10 + 20 * 5_000
 
     def test_that_of_equal_packets_follows_the_tail_up_to_a_second(self) -> None:
-        assert wide_window_ns(found(tail_ns=40 * MS)) == 80 * MS
-        assert wide_window_ns(found(tail_ns=4000 * MS)) == 1000 * MS
+        tails = [tail(ms) for ms in (5, 40, 4000)]
+        assert wide_window_ns(found(tails=tails[:2])) == 80 * MS
+        assert wide_window_ns(found(tails=tails)) == 1000 * MS
+
+    def test_the_share_of_packets_that_are_later_is_measured(self) -> None:
+        slow, slower = tail(0, 70), tail(40, 79, 81, 4000)
+        plan = plan_matching(found(tails=(slow, slower)), [0, 1, 2], POINT_OF)
+        assert (plan.wide_ns, plan.beyond_frac) == (80 * MS, 2 / N_OF_TAIL)
+        plan = plan_matching(found(tails=(slow,)), [0, 1, 2], POINT_OF)
+        assert (plan.wide_ns, plan.beyond_frac) == (2 * MS, 1 / N_OF_TAIL)
+        assert plan_matching(found(), [0, 1, 2], POINT_OF).beyond_frac == 0
 
     def test_without_jitter_it_is_the_least(self) -> None:
         plan = plan_matching(found(), [0, 1, 2], POINT_OF)

@@ -95,10 +95,21 @@ class TestRelations:
         keys = list(range(1000))
         t_ns = [START_NS + key * MS for key in keys]
         late = [t + (50 * MS if key % 40 == 7 else 1000) for key, t in enumerate(t_ns)]
-        both, tail_ns = shared(observations(keys, t_ns), observations(keys, late))
+        both, tail = shared(observations(keys, t_ns), observations(keys, late))
         assert set(both.d_ns.tolist()) == {1000}
         assert len(both) == 975
-        assert tail_ns == 50 * MS - 1000
+        assert tail.within_ns == 50 * MS - 1000
+        far_ns = tail.within_ns - 1
+        assert [tail.frac_beyond(ns) for ns in (far_ns, far_ns + 1)] == [0.025, 0]
+
+    def test_packets_that_differ_alike_about_the_same_time_are_in_no_tail(self) -> None:
+        keys = list(range(1000))
+        t_ns = [START_NS + key * MS for key in keys]
+        for n_alike, frac in ((1, 0.001), (3, 0.003), (5, 0)):
+            is_far = [500 <= key < 500 + n_alike for key in keys]
+            late = [t + 50 * MS * far for t, far in zip(t_ns, is_far, strict=True)]
+            _, tail = shared(observations(keys, t_ns), observations(keys, late))
+            assert tail.frac_beyond(40 * MS) == frac
 
     @pytest.mark.parametrize(
         ("later_ns", "is_enough"),

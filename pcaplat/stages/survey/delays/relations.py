@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints, median, quantile, rows_by
+from pcaplat.model.band import Tail
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.drift import without_drift_of_ways
@@ -172,37 +173,37 @@ Relations = dict[Pair, Shared]
 
 def relate(
     unique: Sequence[Observations], recurring: Recurring = NONE_RECUR
-) -> tuple[Relations, int]:
-    """Give what each pair of points shares, and the longest tail of their differences, ns.
+) -> tuple[Relations, list[Tail]]:
+    """Give what each pair of points shares, and the tails of their differences.
 
     Args:
         unique: What each point saw once.
         recurring: See `ways_seen_once`.
     """
     relations: Relations = {}
-    tail_ns = 0
+    tails: list[Tail] = []
     for near in range(len(unique)):
         for far in range(near + 1, len(unique)):
-            both, own_tail_ns = shared(unique[near], unique[far], recurring=recurring)
+            both, tail = shared(unique[near], unique[far], recurring=recurring)
             if share_anything(both):
                 relations[near, far] = both
-                tail_ns = max(tail_ns, own_tail_ns)
-    return relations, tail_ns
+                tails.append(tail)
+    return relations, tails
 
 
 def shared(
     near: Observations, far: Observations, *, recurring: Recurring = NONE_RECUR
-) -> tuple[Shared, int]:
+) -> tuple[Shared, Tail]:
     """Join two points on the packets that are unique at both; keys ascend.
 
     Returns:
-        What they share, less outliers in `d_ns`; and how far from the median of their neighbours
-        in time, or of those that go the same way, 99 % of all are, ns. Two addresses of which all
-        packets seem late have no tail: they may be others with the same bytes.
+        What they share, less outliers in `d_ns`; and how far all are from the median of their
+        neighbours in time, or of those that go the same way. Two addresses of which all packets
+        seem late have no tail: they may be others with the same bytes.
     """
     packets = _joined(near, far, recurring)
     if len(packets) == 0:
-        return packets, 0
+        return packets, Tail.of(packets.d_ns, packets.d_ns)
     apart_ns = np.abs(packets.d_ns - _medians(packets.d_ns, [len(packets)]))
     is_kept = _is_usual(apart_ns, apart_ns)
     # what goes the other way lies elsewhere, by as much as both ways take
@@ -211,11 +212,12 @@ def shared(
     own_ns = _apart_by_way(packets.d_ns, rows, n_of, apart_ns)
     comes_once = packets.again_ns == 0
     is_strong = packets.is_strong & (comes_once | ~comes_once.any())
-    strong_ns = np.minimum(own_ns, apart_ns)[is_strong]
-    is_kept |= _is_usual(own_ns, own_ns) | _is_usual(_to_company(packets.d_ns), own_ns)
+    to_company_ns = _to_company(packets.d_ns)
+    tail = Tail.of(np.minimum(own_ns, apart_ns)[is_strong], to_company_ns[is_strong])
+    is_kept |= _is_usual(own_ns, own_ns) | _is_usual(to_company_ns, own_ns)
     is_nothing_kept = ~np.logical_or.reduceat(is_kept[rows], starts)
     is_kept[rows] |= packets.is_directed[rows] & np.repeat(is_nothing_kept, n_of)
-    return packets.at(is_kept), int(quantile(strong_ns, 0.99)) if len(strong_ns) else 0
+    return packets.at(is_kept), tail
 
 
 def _is_usual(away_ns: Ints, spread_ns: Ints) -> Bools:

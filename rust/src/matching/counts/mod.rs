@@ -442,14 +442,19 @@ impl Tally {
         }
     }
 
-    /// Counts what may be a slow packet, or two packets, of which the first is counted as lost or not.
+    /// Counts what may be a slow packet, or two packets, of which the first is counted as lost or not. Where points
+    /// between saw nothing of it, that is all that is known of it.
     pub(crate) fn count_doubted(
         &mut self,
         (up, down): (&Observation, &Observation),
         is_lost: bool,
     ) {
         let Some(crossing) = self.topology.between(up.point, down.point) else {
-            return;
+            let direction = self.plan.between(up.point, down.point);
+            return self.each_onward(up, direction, false, |one| {
+                one.n_maybe_late += u64::from(is_lost);
+                one.n_maybe_lost += u64::from(!is_lost);
+            });
         };
         let took_ns = took_ns(&self.plan, up, down);
         let is_slow = down.aligned_ns > up.aligned_ns;

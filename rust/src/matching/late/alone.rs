@@ -37,19 +37,28 @@ pub(crate) fn alone_within_ns(
 }
 
 /// Where most packets come again: how much earlier and later than usual none seems to be that came again. How many
-/// a point misses of them nobody knows before the end of the run.
+/// a point misses of them nobody knows before the end of the run. What is earlier than any packet is another one that
+/// was late; so may be what is late, where packets are later than the window is wide.
 fn sooner_than_again_ns(
     plan: &Plan,
     direction: Direction,
     one: &Observation,
     (up, down): (u16, u16),
-) -> i64 {
+) -> (i64, i64) {
     let Some(again_ns) = plan.again_after_ns(one.pair, one.toward) else {
-        return i64::MAX;
+        return (i64::MAX, i64::MAX);
     };
     let band = plan.band(direction, up, down);
     let (least_ns, most_ns) = band.map_or((0, 0), Band::near_ns);
-    again_ns.saturating_sub(most_ns.max(least_ns.saturating_neg()))
+    let sooner_ns = again_ns.saturating_sub(most_ns.max(least_ns.saturating_neg()));
+    let alone_ns = band.map_or(plan.usual_ns, |band| band.alone_ns);
+    let early_ns = alone_ns.saturating_sub(least_ns);
+    let late_ns = if plan.has_later() {
+        alone_ns.saturating_add(most_ns)
+    } else {
+        sooner_ns
+    };
+    (sooner_ns.min(early_ns), sooner_ns.min(late_ns))
 }
 
 /// The same, earlier or later, of any two points.
@@ -86,7 +95,7 @@ pub(crate) fn is_one(
     let (before_ns, after_ns) = if is_whole(up) && is_whole(down) {
         let (before_ns, after_ns) = alone_within_ns(plan, direction, ends, 1);
         let most_ns = sooner_than_again_ns(plan, direction, up, ends);
-        (before_ns.min(most_ns), after_ns.min(most_ns))
+        (before_ns.min(most_ns.0), after_ns.min(most_ns.1))
     } else {
         (plan.wide_ns, plan.wide_ns)
     };
@@ -153,19 +162,28 @@ mod tests {
             plan.recurring.insert(!0, again_ns);
             plan
         };
-        let (early_ns, late_ns) = plan(0.02).bands[0][0].near_ns();
-        let jitter_ns = late_ns.max(-early_ns);
-        for (again_ns, most_ns) in [
-            (10 * APART_NS, APART_NS),
-            (jitter_ns + 50_000, 50_000),
-            (jitter_ns, 0),
+        let (lo_ns, hi_ns) = plan(0.02).bands[0][0].near_ns();
+        let jitter_ns = hi_ns.max(-lo_ns);
+        let alone_ns = plan(0.02).bands[0][0].alone_ns;
+        // nothing is as early as packets may be late
+        for (again_ns, most_early_ns, most_late_ns) in [
+            (10 * APART_NS, alone_ns - lo_ns, APART_NS),
+            (jitter_ns + 50_000, 50_000, 50_000),
+            (jitter_ns, 0, 0),
         ] {
             let plan = again_after(again_ns);
-            for side in [-1, 1] {
+            for (side, most_ns) in [(-1, most_early_ns), (1, most_late_ns)] {
                 assert!(is_one_after(&plan, side * most_ns), "{again_ns}");
                 assert!(!is_one_after(&plan, side * (most_ns + 1)), "{again_ns}");
             }
         }
+        // where others are later than the window, they may be what is late in it
+        let plan = Plan {
+            beyond_frac: 0.01,
+            ..again_after(10 * APART_NS)
+        };
+        assert!(is_one_after(&plan, alone_ns + hi_ns));
+        assert!(!is_one_after(&plan, alone_ns + hi_ns + 1));
         assert!(
             !is_one_after(&again_after(jitter_ns - 1), 0),
             "nothing is sure"

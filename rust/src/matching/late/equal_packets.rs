@@ -4,7 +4,9 @@ use crate::matching::evidence::Evidence;
 use crate::matching::late::leftover::Leftover;
 use crate::matching::late::verdict::{Surveyed, is_undecided, may_be_one};
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
-use crate::plan::LinkCrossing;
+use crate::matching::observation::Observation;
+use crate::matching::resolve::posterior::NO_DOUBT;
+use crate::plan::{Direction, LinkCrossing};
 use std::cmp::Reverse;
 
 /// Of equal packets that seem late, at most such a share is two packets by chance: where they are waited for, and
@@ -15,7 +17,8 @@ const SOME: f64 = 0.1;
 const CERTAINLY: f64 = 3.0;
 
 /// Ends and beginnings of one packet ID that may be of one packet each, by their places among the parts:
-/// each beginning with the earliest end at the nearest point that came within the waiting time.
+/// each beginning with the earliest end at the nearest point that came within the waiting time, those last that
+/// may continue another within the window.
 /// Of packets that are equal, and slow, that tells how many arrived, and not which: at most they are that slow.
 pub(crate) fn pairs_in_number(
     at: &Surveyed<'_>,
@@ -26,7 +29,8 @@ pub(crate) fn pairs_in_number(
     let mut beginnings: Vec<(usize, &Leftover)> = parts.iter().enumerate().collect();
     beginnings.sort_by_key(|(_, part)| {
         let from = place(part.direction, part.first.point);
-        (from, part.first.aligned_ns, part.first.frame)
+        let is_counted = continues_one(&part.first);
+        (is_counted, from, part.first.aligned_ns, part.first.frame)
     });
     let mut is_taken = vec![false; parts.len()];
     let mut found = Vec::new();
@@ -66,9 +70,34 @@ pub(crate) fn is_within(
     waits: &WaitingTimes,
 ) -> bool {
     let (from, to) = (&up.last, &down.first);
-    let crossing = at.topology.between(from.point, to.point);
-    let waited_ns = crossing.map_or(0, |crossing| waits.of(crossing));
+    let waited_ns = waited_ns(at, up.direction, (from.point, to.point), waits);
     delay_ns(at.plan, up.direction, from, to) <= waited_ns
+}
+
+/// How long is waited from one point to another: over points that may have missed the packet, as long as on one of
+/// the segments.
+fn waited_ns(
+    at: &Surveyed<'_>,
+    direction: Direction,
+    (up, down): (u16, u16),
+    waits: &WaitingTimes,
+) -> i64 {
+    if let Some(crossing) = at.topology.between(up, down) {
+        return waits.of(crossing);
+    }
+    let along = at.topology.along(direction);
+    let may_miss = |point: u16| {
+        let onward = at.plan.band(direction, point, down);
+        onward.is_some_and(|band| band.phantom_frac > NO_DOUBT)
+    };
+    if !along.is_led((up, down), |_, next| next == down || may_miss(next)) {
+        return 0;
+    }
+    let leads = |from: u16, to: u16| from == to || along.leads(from, to);
+    let between = along.neighbours.iter();
+    let between = between.filter(|(from, to)| leads(up, *from) && leads(*to, down));
+    let crossings = between.filter_map(|(from, to)| at.topology.between(*from, *to));
+    crossings.map(|one| waits.of(one)).max().unwrap_or(0)
 }
 
 /// Whether a packet that ended here may be one that began there, whenever that was.
@@ -77,11 +106,16 @@ fn are_end_and_beginning(at: &Surveyed<'_>, up: &Leftover, down: &Leftover) -> b
     let is_one_way = up.direction == down.direction && from.toward == to.toward;
     let is_lost = up.lost.is_some_and(|lost| lost.packets > 0);
     let leads = || at.topology.along(up.direction).leads(from.point, to.point);
-    // what may continue another within the window is counted there, if none is later
-    let is_counted = to.evidence.is(Evidence::BEGINS_IN_DOUBT) && !at.plan.has_later();
-    let may_begin = down.is_joinable && !is_counted;
+    // what continues another within the window is counted there, if none is later
+    let is_counted = continues_one(to) && !at.plan.has_later();
+    let may_begin = down.may_begin() && !is_counted;
     let may_be = is_one_way && is_lost && may_begin && leads();
     may_be && is_undecided(at.plan, from, to) && may_be_one(&[*up, *down])
+}
+
+/// Whether it seems to continue one of the equal packets within the window, and it is open which.
+fn continues_one(head: &Observation) -> bool {
+    head.evidence.is(Evidence::BEGINS_IN_DOUBT) && !head.evidence.is(Evidence::CONTINUES_NONE)
 }
 
 /// How late equal packets seem to be, per link, forward and reverse. Two packets seem so too: one that was lost, and

@@ -12,7 +12,7 @@ use crate::matching::late::odds::Odds;
 use crate::matching::late::order::LateOrder;
 use crate::matching::late::outcomes::Renamed;
 use crate::matching::late::sorted_runs::SameKey;
-use crate::matching::late::verdict::{Kinship, Surveyed, is_alone, joints, relatives};
+use crate::matching::late::verdict::{Kinship, Relatives, Surveyed, is_alone, joints, relatives};
 use crate::matching::late::waiting::{WaitingTimes, delay_ns};
 use crate::matching::loss::Losses;
 use crate::matching::observation::{FrameId, Observation};
@@ -120,7 +120,8 @@ impl LateJoin<'_> {
             ..
         } = self;
         leftovers.runs.read(&mut |same| {
-            for occasions in relatives(at, same) {
+            for Relatives { occasions, untold } in relatives(at, same) {
+                *has_open |= !untold.is_empty();
                 for kinship in of_occasions(at, &occasions) {
                     odds.ask(&kinship);
                     *has_open |= matches!(kinship, Kinship::Slow(_) | Kinship::Several { .. });
@@ -303,8 +304,8 @@ impl LateJoin<'_> {
         waits: &WaitingTimes,
     ) -> Vec<Vec<Leftover>> {
         let mut found = Vec::new();
-        for occasions in relatives(&self.at, same) {
-            for judged in self.judged(&occasions) {
+        for some in relatives(&self.at, same) {
+            for judged in self.judged(&some) {
                 let alone = match judged {
                     Judged::One(slow) => {
                         found.extend(in_time(self.plan, &slow).map(<[Leftover]>::to_vec));
@@ -315,7 +316,8 @@ impl LateJoin<'_> {
                     }
                     Judged::Untimed(one) => self.count_untimed(one),
                 };
-                found.extend(alone.into_iter().map(|one| vec![one]));
+                let told = alone.into_iter().filter(|one| !one.is_untold());
+                found.extend(told.map(|one| vec![one]));
             }
         }
         found
@@ -343,16 +345,17 @@ impl LateJoin<'_> {
         self.at.can_be_one(parts) && self.odds.is_likely_fast(self.plan, parts)
     }
 
-    /// What the parts of some occasions are. Those that cannot be told may be of one another's packets.
-    fn judged(&self, occasions: &[Vec<Leftover>]) -> Vec<Judged> {
+    /// What leftovers of one packet ID are. Those that cannot be told may be of one another's packets.
+    fn judged(&self, some: &Relatives) -> Vec<Judged> {
         let (mut told, mut open) = (Vec::new(), Vec::new());
-        for parts in occasions {
+        for parts in &some.occasions {
             match self.judged_alone(parts) {
                 Some(judged) => told.push(judged),
                 None => open.extend_from_slice(parts),
             }
         }
         if !open.is_empty() {
+            open.extend_from_slice(&some.untold);
             told.push(Judged::Open(open, false));
         }
         told
@@ -484,7 +487,7 @@ fn is_captured(plan: &Plan, up: &Leftover, down: &Leftover) -> bool {
 /// What the leftovers of one packet ID are.
 fn kinships(at: &Surveyed<'_>, same: &SameKey<'_, N_VALUES>) -> Vec<Kinship> {
     let groups = relatives(at, same).into_iter();
-    let of_group = |occasions: Vec<Vec<Leftover>>| of_occasions(at, &occasions);
+    let of_group = |some: Relatives| of_occasions(at, &some.occasions);
     groups.flat_map(of_group).collect()
 }
 

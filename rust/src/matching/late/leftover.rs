@@ -106,6 +106,16 @@ impl Leftover {
         self.first.evidence.is(Evidence::SLOW_OR_TWO)
     }
 
+    /// Whether what it continues may have ended before the window.
+    pub(crate) fn may_begin(&self) -> bool {
+        self.is_joinable || self.first.evidence.is(Evidence::CONTINUES_NONE)
+    }
+
+    /// Whether it is told for nothing but that one more packet began.
+    pub(crate) fn is_untold(&self) -> bool {
+        !self.is_joinable && self.lost.is_none()
+    }
+
     /// Whether nothing was counted of the status of its only frame.
     pub(crate) fn is_uncounted(&self) -> bool {
         self.is_joinable && self.is_single() && !self.is_shared

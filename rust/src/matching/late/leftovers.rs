@@ -92,6 +92,9 @@ impl Leftovers {
         left.is_joinable = is_open && is_directed && is_known(observations, fate);
         if !left.is_joinable && left.lost.is_none() {
             self.log(first, direction, is_told);
+            if left.may_begin() && is_marked(&self.ends, direction, first.point) {
+                self.runs.push(left.record());
+            }
             return false;
         }
         self.runs.push(left.record());

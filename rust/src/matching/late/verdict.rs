@@ -130,15 +130,25 @@ fn in_order(plan: &Plan, parts: &[Leftover]) -> Vec<Leftover> {
     parts
 }
 
+/// Leftovers of one packet ID that may be of the same packets.
+#[derive(Debug)]
+pub(crate) struct Relatives {
+    /// Those together that are near in time.
+    pub(crate) occasions: Vec<Vec<Leftover>>,
+    /// What began, and may be of a packet that ended before on any occasion.
+    pub(crate) untold: Vec<Leftover>,
+}
+
 /// Leftovers of one packet ID, those together that may be of the same packets: of a packet with several
-/// receivers, what one branch misses, and what came behind that branch. Of these, those that are near in time.
-pub(crate) fn relatives(
-    at: &Surveyed<'_>,
-    same: &SameKey<'_, N_VALUES>,
-) -> Vec<Vec<Vec<Leftover>>> {
-    let by_time = |parts| {
+/// receivers, what one branch misses, and what came behind that branch.
+pub(crate) fn relatives(at: &Surveyed<'_>, same: &SameKey<'_, N_VALUES>) -> Vec<Relatives> {
+    let by_time = |parts: Vec<Leftover>| {
+        let (untold, parts) = parts.into_iter().partition(Leftover::is_untold);
         let may_be_one = |some: &[Leftover]| may_be_parts(at, some);
-        occasions(parts, same.around, at.plan.n_points(), may_be_one)
+        Relatives {
+            occasions: occasions(parts, same.around, at.plan.n_points(), may_be_one),
+            untold,
+        }
     };
     let groups = of_branches(&at.topology, same).into_iter();
     groups.map(by_time).collect()
@@ -261,7 +271,10 @@ pub(super) mod tests {
         };
         let plan = path(4);
         let at = Surveyed::of(&plan);
-        let Some(parts) = relatives(&at, &same).pop().and_then(|mut all| all.pop()) else {
+        let Some(parts) = relatives(&at, &same)
+            .pop()
+            .and_then(|mut all| all.occasions.pop())
+        else {
             return "nothing";
         };
         match Kinship::of(&at, &parts) {

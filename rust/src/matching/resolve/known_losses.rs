@@ -46,6 +46,7 @@ pub(crate) fn lost_untold(
         tips = PieceTips::of(plan, direction, pieces);
         balance = tips.continued(plan, pieces.len());
     }
+    balance.mark_heads(&tips, pieces);
     if !pieces.iter().any(|piece| piece.has_doubtful_end) {
         return Vec::new();
     }
@@ -155,6 +156,19 @@ struct PieceBalance {
 }
 
 impl PieceBalance {
+    /// Marks what begins in doubt and continues nothing: one of them may be of a packet that is later than the window.
+    fn mark_heads(&self, tips: &PieceTips, pieces: &mut [Piece]) {
+        for head in &tips.heads {
+            let piece = pieces.get_mut(head.piece as usize);
+            let piece = piece.filter(|piece| piece.has_doubtful_start);
+            if let Some(first) = piece.and_then(|piece| piece.observations.first_mut())
+                && self.all.before(head.piece).is_none()
+            {
+                first.evidence.add(Evidence::CONTINUES_NONE);
+            }
+        }
+    }
+
     /// The ends that nothing continues, or only what may be a copy.
     fn left(self, tips: &PieceTips, entry: Option<u16>, pieces: &[Piece]) -> Vec<LostUntold> {
         let has_entered = self.have_entered(tips, entry, pieces);
