@@ -37,28 +37,49 @@ pub(crate) fn alone_within_ns(
 }
 
 /// Where most packets come again: how much earlier and later than usual none seems to be that came again. How many
-/// a point misses of them nobody knows before the end of the run. What is earlier than any packet is another one that
-/// was late; so may be what is late, where packets are later than the window is wide.
+/// a point misses of them nobody knows before the end of the run. Where packets are later than the window is wide, what
+/// is late in it may be another one.
 fn sooner_than_again_ns(
     plan: &Plan,
     direction: Direction,
-    one: &Observation,
-    (up, down): (u16, u16),
+    (up, down): (&Observation, &Observation),
 ) -> (i64, i64) {
-    let Some(again_ns) = plan.again_after_ns(one.pair, one.toward) else {
+    let Some(again_ns) = plan.again_after_ns(up.pair, up.toward) else {
         return (i64::MAX, i64::MAX);
     };
-    let band = plan.band(direction, up, down);
+    let band = plan.band(direction, up.point, down.point);
     let (least_ns, most_ns) = band.map_or((0, 0), Band::near_ns);
     let sooner_ns = again_ns.saturating_sub(most_ns.max(least_ns.saturating_neg()));
-    let alone_ns = band.map_or(plan.usual_ns, |band| band.alone_ns);
-    let early_ns = alone_ns.saturating_sub(least_ns);
     let late_ns = if plan.has_later() {
+        let alone_ns = band.map_or(plan.usual_ns, |band| band.alone_ns);
         alone_ns.saturating_add(most_ns)
     } else {
         sooner_ns
     };
+    let early_ns = most_early_ns(plan, direction, (up, down));
     (sooner_ns.min(early_ns), sooner_ns.min(late_ns))
+}
+
+/// How much earlier than usual one of equal packets may be. By one clock none arrives before it was sent, but for
+/// what stamps leave open. By two, what is earlier than unique packets are is another one that was late, where packets
+/// are later than the window is wide.
+pub(crate) fn most_early_ns(
+    plan: &Plan,
+    direction: Direction,
+    (up, down): (&Observation, &Observation),
+) -> i64 {
+    let band = plan.band(direction, up.point, down.point);
+    match band.filter(|_| plan.same_clock(up.point, down.point)) {
+        Some(band) => {
+            let later_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
+            let took_ns = down.t_ns.saturating_sub(up.t_ns);
+            let usual_ns = took_ns.saturating_sub(later_ns).max(0);
+            let (least_ns, _) = band.near_ns();
+            usual_ns.saturating_add(band.alone_ns.saturating_sub(least_ns))
+        }
+        None if plan.has_later() => plan.usual_ns,
+        None => plan.wide_ns,
+    }
 }
 
 /// The same, earlier or later, of any two points.
@@ -94,7 +115,7 @@ pub(crate) fn is_one(
     let ends = (up.point, down.point);
     let (before_ns, after_ns) = if is_whole(up) && is_whole(down) {
         let (before_ns, after_ns) = alone_within_ns(plan, direction, ends, 1);
-        let most_ns = sooner_than_again_ns(plan, direction, up, ends);
+        let most_ns = sooner_than_again_ns(plan, direction, (up, down));
         (before_ns.min(most_ns.0), after_ns.min(most_ns.1))
     } else {
         (plan.wide_ns, plan.wide_ns)
