@@ -119,6 +119,17 @@ impl Plan {
         self.beyond_frac > 0.0
     }
 
+    /// How much earlier than usual one of equal packets may be. Where packets are later than the window is wide, what
+    /// is earlier in it is another late one.
+    #[must_use]
+    pub fn early_ns(&self) -> i64 {
+        if self.has_later() {
+            self.usual_ns
+        } else {
+            self.wide_ns
+        }
+    }
+
     /// Whether the requests of this key are paired with their responses.
     #[must_use]
     #[inline]

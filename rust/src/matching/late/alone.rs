@@ -38,7 +38,7 @@ pub(crate) fn alone_within_ns(
 
 /// Where most packets come again: how much earlier and later than usual none seems to be that came again. How many
 /// a point misses of them nobody knows before the end of the run. Where packets are later than the window is wide, what
-/// is late in it may be another one.
+/// is late in it may be another one of these, and what is earlier than any packet is one.
 fn sooner_than_again_ns(
     plan: &Plan,
     direction: Direction,
@@ -50,36 +50,25 @@ fn sooner_than_again_ns(
     let band = plan.band(direction, up.point, down.point);
     let (least_ns, most_ns) = band.map_or((0, 0), Band::near_ns);
     let sooner_ns = again_ns.saturating_sub(most_ns.max(least_ns.saturating_neg()));
-    let late_ns = if plan.has_later() {
-        let alone_ns = band.map_or(plan.usual_ns, |band| band.alone_ns);
-        alone_ns.saturating_add(most_ns)
+    if !plan.has_later() {
+        return (sooner_ns, sooner_ns);
+    }
+    let alone_ns = band.map_or(plan.usual_ns, |band| band.alone_ns);
+    let late_ns = alone_ns.saturating_add(most_ns);
+    let early_ns = if plan.same_clock(up.point, down.point) {
+        // none arrives before it was sent, but for what stamps leave open
+        usual_ns(up, down).saturating_add(alone_ns.saturating_sub(least_ns))
     } else {
-        sooner_ns
+        plan.usual_ns
     };
-    let early_ns = most_early_ns(plan, direction, (up, down));
     (sooner_ns.min(early_ns), sooner_ns.min(late_ns))
 }
 
-/// How much earlier than usual one of equal packets may be. By one clock none arrives before it was sent, but for
-/// what stamps leave open. By two, what is earlier than unique packets are is another one that was late, where packets
-/// are later than the window is wide.
-pub(crate) fn most_early_ns(
-    plan: &Plan,
-    direction: Direction,
-    (up, down): (&Observation, &Observation),
-) -> i64 {
-    let band = plan.band(direction, up.point, down.point);
-    match band.filter(|_| plan.same_clock(up.point, down.point)) {
-        Some(band) => {
-            let later_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
-            let took_ns = down.t_ns.saturating_sub(up.t_ns);
-            let usual_ns = took_ns.saturating_sub(later_ns).max(0);
-            let (least_ns, _) = band.near_ns();
-            usual_ns.saturating_add(band.alone_ns.saturating_sub(least_ns))
-        }
-        None if plan.has_later() => plan.usual_ns,
-        None => plan.wide_ns,
-    }
+/// How long a packet usually takes between two points of one clock at that time.
+fn usual_ns(up: &Observation, down: &Observation) -> i64 {
+    let took_ns = down.t_ns.saturating_sub(up.t_ns);
+    let more_ns = down.aligned_ns.saturating_sub(up.aligned_ns);
+    took_ns.saturating_sub(more_ns).max(0)
 }
 
 /// The same, earlier or later, of any two points.
@@ -185,26 +174,27 @@ mod tests {
         };
         let (lo_ns, hi_ns) = plan(0.02).bands[0][0].near_ns();
         let jitter_ns = hi_ns.max(-lo_ns);
-        let alone_ns = plan(0.02).bands[0][0].alone_ns;
-        // nothing is as early as packets may be late
-        for (again_ns, most_early_ns, most_late_ns) in [
-            (10 * APART_NS, alone_ns - lo_ns, APART_NS),
-            (jitter_ns + 50_000, 50_000, 50_000),
-            (jitter_ns, 0, 0),
+        for (again_ns, most_ns) in [
+            (10 * APART_NS, APART_NS),
+            (jitter_ns + 50_000, 50_000),
+            (jitter_ns, 0),
         ] {
             let plan = again_after(again_ns);
-            for (side, most_ns) in [(-1, most_early_ns), (1, most_late_ns)] {
+            for side in [-1, 1] {
                 assert!(is_one_after(&plan, side * most_ns), "{again_ns}");
                 assert!(!is_one_after(&plan, side * (most_ns + 1)), "{again_ns}");
             }
         }
-        // where others are later than the window, they may be what is late in it
+        // where others are later than the window, they may be what is early or late in it
         let plan = Plan {
             beyond_frac: 0.01,
             ..again_after(10 * APART_NS)
         };
-        assert!(is_one_after(&plan, alone_ns + hi_ns));
-        assert!(!is_one_after(&plan, alone_ns + hi_ns + 1));
+        let alone_ns = plan.bands[0][0].alone_ns;
+        for (side, most_ns) in [(-1, alone_ns - lo_ns), (1, alone_ns + hi_ns)] {
+            assert!(is_one_after(&plan, side * most_ns));
+            assert!(!is_one_after(&plan, side * (most_ns + 1)));
+        }
         assert!(
             !is_one_after(&again_after(jitter_ns - 1), 0),
             "nothing is sure"

@@ -1,7 +1,6 @@
 //! What the bands left over of identical packets: pieces of trajectories, joined where a packet that
 //! was unusually fast or slow explains them better than a loss and a packet from nowhere do.
 
-use crate::matching::late::alone::most_early_ns;
 use crate::matching::observation::Observation;
 use crate::matching::resolve::density::{copied_frac, goes_on};
 use crate::matching::resolve::piece::Piece;
@@ -140,20 +139,16 @@ fn nearest_beyond<'a>(
     last: &Observation,
     starts: &BTreeMap<i64, Vec<(&'a Observation, usize)>>,
 ) -> Vec<(&'a Observation, usize)> {
-    let earliest_ns = last.aligned_ns.saturating_sub(plan.wide_ns);
+    let earliest_ns = last.aligned_ns.saturating_sub(plan.early_ns());
     let latest_ns = last.aligned_ns.saturating_add(plan.wide_ns);
     let beyond = (
         Bound::Excluded(plan.place(direction, last.point)),
         Bound::Unbounded,
     );
-    let is_after = |(head, _): &&(&Observation, usize)| {
-        let early_ns = last.aligned_ns.saturating_sub(head.aligned_ns);
-        early_ns <= most_early_ns(plan, direction, (last, head))
-    };
     let mut near: Vec<(&Observation, usize)> = Vec::new();
     for here in starts.range(beyond).map(|(_, here)| here) {
         let from = here.partition_point(|(head, _)| head.aligned_ns < earliest_ns);
-        let rest = here.iter().skip(from).filter(is_after).take(ENOUGH);
+        let rest = here.iter().skip(from).take(ENOUGH);
         near.extend(rest.take_while(|(head, _)| head.aligned_ns <= latest_ns));
     }
     near.sort_unstable_by_key(|(head, index)| (head.aligned_ns, *index));
@@ -312,26 +307,14 @@ mod tests {
         plan.usual_ns = 1_000;
         let at = |plan: &Plan, up_ns, down_ns| joined(plan, &[&[(0, up_ns)], &[(1, down_ns)]]);
         let one = [(vec![0, 1], false)];
-        assert_eq!(at(&plan, 0, 9_000), one);
+        assert_eq!(
+            [at(&plan, 0, 9_000), at(&plan, 9_000, 0)],
+            [one.clone(), one]
+        );
         plan.beyond_frac = 2e-4;
         assert_eq!(at(&plan, 0, 9_000), [(vec![0], true), (vec![1], false)]);
-    }
-
-    #[test]
-    fn by_one_clock_nothing_arrives_before_it_was_sent() {
-        let mut plan = path(2);
-        let band = plan.band(Direction::Forward, 0, 1).unwrap();
-        let most_ns = band.alone_ns - band.near_ns().0;
-        plan.wide_ns = 10 * most_ns;
-        let early = |plan: &Plan, ns| joined(plan, &[&[(0, ns)], &[(1, 0)]]);
-        let two = [(vec![0], false), (vec![1], false)];
-        assert_ne!(early(&plan, most_ns), two);
-        assert_eq!(early(&plan, most_ns + 1), two);
-        // clocks that differ may be slewed, but where what is early is another late one
-        plan.domain = vec![0, 1];
-        assert_ne!(early(&plan, most_ns + 1), two);
-        (plan.beyond_frac, plan.usual_ns) = (0.01, most_ns);
-        assert_eq!(early(&plan, most_ns + 1), two);
+        // what is early is not even in doubt
+        assert_eq!(at(&plan, 9_000, 0), [(vec![0], false), (vec![1], false)]);
     }
 
     #[test]
