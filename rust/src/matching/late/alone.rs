@@ -186,15 +186,19 @@ mod tests {
             }
         }
         // where others are later than the window, they may be what is early or late in it
-        let plan = Plan {
+        let mut plan = Plan {
             beyond_frac: 0.01,
             ..again_after(10 * APART_NS)
         };
         let alone_ns = plan.bands[0][0].alone_ns;
-        for (side, most_ns) in [(-1, alone_ns - lo_ns), (1, alone_ns + hi_ns)] {
-            assert!(is_one_after(&plan, side * most_ns));
-            assert!(!is_one_after(&plan, side * (most_ns + 1)));
-        }
+        let is_within = |plan: &Plan, side: i64, most_ns: i64| {
+            [most_ns, most_ns + 1].map(|ns| is_one_after(plan, side * ns)) == [true, false]
+        };
+        assert!(is_within(&plan, 1, alone_ns + hi_ns));
+        assert!(is_within(&plan, -1, alone_ns - lo_ns));
+        // by two clocks nobody knows when it was sent
+        plan.domain = vec![0, 1];
+        assert!(is_within(&plan, -1, plan.usual_ns));
         assert!(
             !is_one_after(&again_after(jitter_ns - 1), 0),
             "nothing is sure"
