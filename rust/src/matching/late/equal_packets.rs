@@ -260,9 +260,13 @@ mod tests {
 
     /// Ends and beginnings of one packet ID that may be of one packet each.
     fn paired(parts: &[Leftover]) -> Vec<(usize, usize)> {
+        paired_by(path(4), parts)
+    }
+
+    fn paired_by(plan: Plan, parts: &[Leftover]) -> Vec<(usize, usize)> {
         let plan = Plan {
             lost_after_ns: Some(2 * LATE_NS),
-            ..path(4)
+            ..plan
         };
         let waits = WaitingTimes::found(&plan, [&Totals::default(), &Totals::default()]);
         pairs_in_number(&Surveyed::of(&plan), parts, &waits)
@@ -283,6 +287,42 @@ mod tests {
         let mut counted = beginning(LATE_NS);
         counted.first.evidence.add(Evidence::BEGINS_IN_DOUBT);
         assert_eq!(paired(&[ends.as_slice(), &[counted]].concat()), []);
+    }
+
+    #[test]
+    fn a_beginning_in_doubt_continues_an_earlier_end_if_no_other_does() {
+        let later = |beyond_frac: f64| Plan {
+            beyond_frac,
+            ..path(4)
+        };
+        let end = part(&[(0, 0), (1, 5)]);
+        let begun = |at_ns: i64, traits: u8| {
+            let mut begun = part(&[(2, at_ns)]);
+            begun.first.evidence.add(traits);
+            begun
+        };
+        let counted = begun(LATE_NS, Evidence::BEGINS_IN_DOUBT);
+        assert_eq!(paired_by(later(0.0), &[end, counted]), []);
+        assert_eq!(paired_by(later(0.01), &[end, counted]), [(0, 1)]);
+        let both = Evidence::BEGINS_IN_DOUBT | Evidence::CONTINUES_NONE;
+        let mut free = begun(LATE_NS + 5, both);
+        free.is_joinable = false;
+        for plan in [later(0.0), later(0.01)] {
+            assert_eq!(paired_by(plan, &[end, counted, free]), [(0, 2)]);
+        }
+    }
+
+    #[test]
+    fn points_between_an_end_and_a_beginning_may_have_missed_the_packet() {
+        let across = [part(&[(0, 0)]), part(&[(2, LATE_NS), (3, LATE_NS)])];
+        assert_eq!(paired(&across), []);
+        let mut misses = path(4);
+        for band in misses.bands.iter_mut().flatten() {
+            band.phantom_frac = 0.01;
+        }
+        assert_eq!(paired_by(misses.clone(), &across), [(0, 1)]);
+        let too_late = [across[0], part(&[(2, 3 * LATE_NS), (3, 3 * LATE_NS)])];
+        assert_eq!(paired_by(misses, &too_late), []);
     }
 
     /// How late equal packets are and may be, ms; `by_chance`: a second.
