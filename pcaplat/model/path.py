@@ -10,8 +10,8 @@ from math import ceil
 
 import numpy as np
 
-from pcaplat.model.band import Band, Copies, Tail
-from pcaplat.model.centre import Centre
+from pcaplat.model.band import Band, Copies
+from pcaplat.model.centre import Centre, Tail
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.points import Pair, Point
 from pcaplat.records import dataclass

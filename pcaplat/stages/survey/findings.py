@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pcaplat.errors import EvidenceError
-from pcaplat.model.band import Tail
+from pcaplat.model.centre import Tail
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point
 from pcaplat.records import dataclass

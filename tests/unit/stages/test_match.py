@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pcaplat.model.band import Band, Tail
-from pcaplat.model.centre import Centre
+from pcaplat.model.band import Band
+from pcaplat.model.centre import Centre, Tail
 from pcaplat.stages.match import measured_links, plan_matching, wide_window_ns
 from tests.support.alignments import START_NS, findings_of
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from pcaplat.model.arrays import Bools, Ints, median, quantile, rows_by
-from pcaplat.model.band import Tail
+from pcaplat.model.centre import Tail
 from pcaplat.model.points import Pair
 from pcaplat.records import dataclass
 from pcaplat.stages.survey.delays.drift import without_drift_of_ways
