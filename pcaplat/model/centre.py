@@ -1,4 +1,4 @@
-"""The usual offset between two points over time, as the survey follows it, and what is far from it."""
+"""The usual offset between two points over time, as the survey follows it, and how far is far."""
 
 from dataclasses import field
 from typing import Self
