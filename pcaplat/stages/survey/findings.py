@@ -151,9 +151,10 @@ def _order_groups(
 ) -> list[PathOrder]:
     """Order each component; every order knows the address pairs that those before it oriented."""
     toward = dict.fromkeys(_pairs(shared.relations), True) if shared.is_one_way else {}
+    seen = {point: one.at(one.is_directed).pairs for point, one in enumerate(shared.seen)}
     orders: list[PathOrder] = []
     for group in groups:
-        orders.append(order_points(shared.relations, group, toward, domains))
+        orders.append(order_points(shared.relations, group, toward, domains, seen))
         toward = orders[-1].toward_is_forward
     return orders
 

@@ -10,7 +10,7 @@ import pytest
 
 from pcaplat.stages.survey.delays.relations import Relations, Shared
 from pcaplat.stages.survey.path_order.order import PathOrder, order_points
-from pcaplat.stages.survey.path_order.routes import Routes, Votes, off_path_by_points
+from pcaplat.stages.survey.path_order.routes import Routes, Votes, off_path_by_points, seen_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +85,7 @@ def test_pairs_of_few_packets_go_the_way_of_those_that_the_same_points_saw(
     core, leaves = first, range(first + 1, first + 4)
     ways = [(one, core, other) for one, other in combinations(leaves, 2)] * 12
     relations = along(ways, offset_ns, [2] * len(ways))
-    found = order_points(relations, range(first, first + 4), {}, range(first + 4))
+    found = order_points(relations, range(first, first + 4), {}, range(first + 4), {})
     for pair, way in enumerate(ways):
         assert way_of(found, pair, way) == way
 
@@ -98,7 +98,7 @@ def test_few_packets_that_go_against_the_path_have_a_route_or_no_direction(
     ways = [(one, 0, other) for one, other in combinations(range(1, n_leaves + 1), 2)]
     scarce %= len(ways)
     n_of = [n if pair == scarce else N for pair in range(len(ways))]
-    found = order_points(along(ways, 0, n_of), range(n_leaves + 1), {}, range(n_leaves + 1))
+    found = order_points(along(ways, 0, n_of), range(n_leaves + 1), {}, range(n_leaves + 1), {})
     is_told = n_leaves == 4 and n >= 4
     for pair, way in enumerate(ways):
         if pair in found.toward_is_forward or pair != scarce or is_told:
@@ -108,7 +108,7 @@ def test_few_packets_that_go_against_the_path_have_a_route_or_no_direction(
 def test_what_takes_the_path_keeps_its_direction_beside_many_that_do_not() -> None:
     """Most of what points 1, 2 and 3 saw goes round; the path is that of what is farthest apart."""
     ways = [(0, 1, 2, 3)] * 3 + [(1, 2, 3)] * 3 + [(2, 1, 3)] * 15
-    found = order_points(along(ways, 0, [N] * len(ways)), range(4), {}, range(4))
+    found = order_points(along(ways, 0, [N] * len(ways)), range(4), {}, range(4), {})
     for pair, way in enumerate(ways):
         assert way_of(found, pair, way) == way
 
@@ -122,13 +122,33 @@ def test_pairs_are_oriented_as_they_agree_best() -> None:
         for ends, n in n_of.items()
     }
     directed = along([(0, 2, 1)] * 13, 0, [1] * 13)
-    found = off_path_by_points(directed, asked, dict.fromkeys(range(13), True), [0, 1, 2])
+    found = off_path_by_points(
+        seen_by(directed, [0, 1, 2], {}), asked, dict.fromkeys(range(13), True), [0, 1, 2]
+    )
     assert {points: of.tolist() for points, of in found.items()} == {(0, 1, 2): pairs.tolist()}
+
+
+@pytest.mark.parametrize("scarce", range(3))
+def test_what_a_point_saw_has_its_way_though_only_others_tell_it(scarce: int) -> None:
+    """Of packets that equal each other, some points may not tell one from the next."""
+    ways = [(one, 0, other) for one, other in combinations(range(1, 4), 2)]
+    seen = {
+        point: np.array([p for p, way in enumerate(ways) if point in way]) for point in range(4)
+    }
+    for told in combinations(ways[scarce], 2):
+        ends = min(told), max(told)
+        relations = {
+            two: both if two == ends else both.at(both.pair != scarce + 3)
+            for two, both in along(ways * 2, 0, [N] * 6).items()
+        }
+        of_both = {point: np.concatenate((some, some + 3)) for point, some in seen.items()}
+        found = order_points(relations, range(4), {}, range(4), of_both)
+        assert way_of(found, scarce + 3, ways[scarce]) == ways[scarce]
 
 
 @pytest.mark.parametrize("offset_ns", [0, 5_000_000_000])
 def test_each_pair_of_hosts_goes_its_own_way(offset_ns: int) -> None:
-    found = order_points(star(offset_ns), range(6), {}, range(6))
+    found = order_points(star(offset_ns), range(6), {}, range(6), {})
     for pair, (one, other) in enumerate(((0, 1), (1, 2), (0, 2))):
         assert order_of(found, pair) == (one, one + 3, other + 3, other)
     assert found.routes, "no order is that of all"

@@ -19,6 +19,7 @@ from pcaplat.stages.survey.path_order.orient import (
 )
 from pcaplat.stages.survey.path_order.routes import (
     DEVIATIONS,
+    SeenBy,
     Votes,
     in_doubt,
     is_along,
@@ -26,6 +27,7 @@ from pcaplat.stages.survey.path_order.routes import (
     off_path_by_points,
     over,
     partly_seen,
+    seen_by,
     turned_by_votes,
     votes,
 )
@@ -85,7 +87,11 @@ class PathOrder:
 
 
 def order_points(
-    relations: Relations, points: Sequence[int], known: Mapping[int, bool], domains: Sequence[int]
+    relations: Relations,
+    points: Sequence[int],
+    known: Mapping[int, bool],
+    domains: Sequence[int],
+    seen: Mapping[int, Ints],
 ) -> PathOrder:
     """Order the points of one component, and orient its address pairs.
 
@@ -95,6 +101,7 @@ def order_points(
         known: Address pairs that other components oriented already.
         domains: Clock domain of each point: points of one clock are ordered by time where packets
             of one direction only were seen.
+        seen: Per point the address pairs it saw anything of, ascending.
 
     Returns:
         The order. Which end is the first is arbitrary.
@@ -121,7 +128,7 @@ def order_points(
         is_grouped = any(map(two_groups, directed.values()))
         is_assumed = order.is_assumed if is_grouped else frozenset(points)
         return replace(order, is_grouped=is_grouped, is_assumed=is_assumed)
-    return _with_routes(order, directed, asked, domains)
+    return _with_routes(order, directed, asked, domains, seen_by(directed, order.points, seen))
 
 
 def _that_tell(shared: Relations) -> Relations:
@@ -139,12 +146,13 @@ def _with_routes(
     directed: Mapping[Pair, Shared],
     asked: Mapping[Pair, Votes],
     domains: Sequence[int],
+    seen: SeenBy,
 ) -> PathOrder:
     """Give the address pairs that go against the order between some points a route of their own."""
     toward = dict(order.toward_is_forward)
     routes: list[list[int]] = []
     route_of: dict[int, int] = {}
-    off_path_pairs = off_path_by_points(directed, asked, toward, order.points)
+    off_path_pairs = off_path_by_points(seen, asked, toward, order.points)
     for points, pairs in sorted(off_path_pairs.items()):
         own = {
             ends: both.at(both.are_of(pairs))
@@ -164,10 +172,10 @@ def _with_routes(
         route_of |= dict.fromkeys(told, number + 1)
         toward |= {pair: found.toward_is_forward[pair] for pair in told}
     order = replace(order, toward_is_forward=toward, route_of=route_of, routes=routes)
-    unsure = in_doubt(directed, asked, toward, order.points, has_routes=bool(route_of))
+    unsure = in_doubt(seen, asked, toward, order.points, has_routes=bool(route_of))
     if route_of:
         order = _without_routes(order, directed, domains)
-        unsure |= partly_seen(directed, asked, order.points, off_path_pairs)
+        unsure |= partly_seen(seen, asked, order.points, off_path_pairs)
     unsure -= route_of.keys()
     toward = {pair: to for pair, to in order.toward_is_forward.items() if pair not in unsure}
     return replace(order, toward_is_forward=toward)

@@ -153,6 +153,49 @@ class Votes:
         return np.asarray((self.n >= fewest) & (away >= clearly))
 
 
+@dataclass(frozen=True)
+class SeenBy:
+    """Address pairs, ascending, and which points saw packets of each.
+
+    `sets` are sets of points, a column for each point of the order; `set_of` which of them saw
+    which pair.
+    """
+
+    pair: Ints
+    sets: Bools
+    set_of: Ints
+
+    @property
+    def n_points(self) -> Ints:
+        """How many points saw each pair."""
+        return np.asarray(self.sets.sum(axis=1)[self.set_of])
+
+
+def seen_by(
+    directed: Mapping[Pair, Shared], order: Sequence[int], seen: Mapping[int, Ints]
+) -> SeenBy:
+    """Tell which points saw packets of which address pairs.
+
+    A point may share no packet of a pair that can be told from others, though it saw them: what
+    says which way the pair goes may come from the other points alone.
+
+    Args:
+        directed: What points share.
+        order: The points.
+        seen: Per point the address pairs it saw anything of, ascending.
+    """
+    at = {point: place for place, point in enumerate(order)}
+    pairs = distinct(np.concatenate([both.pairs for both in directed.values()]))
+    is_seen = np.zeros((len(pairs), len(order)), np.bool_)
+    for point, place in at.items():
+        is_seen[:, place] = among(pairs, seen.get(point, pairs[:0]))
+    for (near, far), both in directed.items():
+        rows = np.searchsorted(pairs, both.pairs)
+        is_seen[rows, at[near]] = is_seen[rows, at[far]] = True
+    sets, set_of, _ = distinct_columns(is_seen.T.astype(np.int64))
+    return SeenBy(pairs, sets.T.astype(np.bool_), set_of)
+
+
 def votes(both: Shared, *, is_one_clock: bool) -> Votes:
     """Ask packets that two points share which way they go, without regard to any others.
 
@@ -201,7 +244,7 @@ def off_path(
 
 
 def off_path_by_points(
-    directed: Mapping[Pair, Shared],
+    seen: SeenBy,
     asked: Mapping[Pair, Votes],
     toward: Mapping[int, bool],
     order: Sequence[int],
@@ -211,23 +254,23 @@ def off_path_by_points(
     Where few packets of each pair were seen, those of all that the same points saw tell.
     """
     told = np.array(sorted(off_path(asked, toward, order)), np.int64)
-    pairs, sets, set_of = _seen_by(directed, order)
-    is_told = among(pairs, told)
-    agreed = _agreed_by_points(asked, order, pairs, set_of)
+    is_told = among(seen.pair, told)
+    agreed = _agreed_by_points(asked, order, seen)
     is_against = _any_against(agreed)
     if is_told.any() or is_against.any():
         is_against = _any_against(agreed, LIKELY)
-    is_with = _are_with(asked, toward, order, pairs, sets.sum(axis=1)[set_of])
-    is_off = is_told | (is_against & _are_along(sets))[set_of] & ~is_with
+    is_with = _are_with(asked, toward, order, seen)
+    is_off = is_told | (is_against & _are_along(seen.sets))[seen.set_of] & ~is_with
     found = dict[tuple[int, ...], Ints]()
-    for number in distinct(set_of[is_off]).tolist():
-        points = sorted(point for point, is_in in zip(order, sets[number], strict=True) if is_in)
-        found[tuple(points)] = pairs[is_off & (set_of == number)]
+    for number in distinct(seen.set_of[is_off]).tolist():
+        is_in_set = zip(order, seen.sets[number], strict=True)
+        points = sorted(point for point, is_in in is_in_set if is_in)
+        found[tuple(points)] = seen.pair[is_off & (seen.set_of == number)]
     return found
 
 
 def in_doubt(
-    directed: Mapping[Pair, Shared],
+    seen: SeenBy,
     asked: Mapping[Pair, Votes],
     toward: Mapping[int, bool],
     order: Sequence[int],
@@ -239,30 +282,28 @@ def in_doubt(
     They are too few to tell. Where others do not take the path, a single packet is in doubt. What
     goes with the order between all of its points is not.
     """
-    pairs, sets, set_of = _seen_by(directed, order)
     deviations, fewest = (0, 1) if has_routes else (LIKELY, FEWEST)
     few = [
         replace(one, n=np.where(one.n < DEVIATIONS**2, one.n, 0))
-        for one in _agreed_by_points(asked, order, pairs, set_of)
+        for one in _agreed_by_points(asked, order, seen)
     ]
-    is_against = _any_against(few, deviations, fewest) & _are_along(sets)
-    is_with = _are_with(asked, toward, order, pairs, sets.sum(axis=1)[set_of])
-    return set(pairs[is_against[set_of] & ~is_with].tolist())
+    is_against = _any_against(few, deviations, fewest) & _are_along(seen.sets)
+    is_with = _are_with(asked, toward, order, seen)
+    return set(seen.pair[is_against[seen.set_of] & ~is_with].tolist())
 
 
 def _are_with(
     asked: Mapping[Pair, Votes],
     toward: Mapping[int, bool],
     order: Sequence[int],
-    pairs: Ints,
-    n_points: Ints,
+    seen: SeenBy,
 ) -> Bools:
     """Which pairs go with the order between all points that saw them."""
-    n_with = np.zeros(len(pairs), np.int64)
+    n_with = np.zeros(len(seen.pair), np.int64)
     for one, is_forward in _oriented(asked, toward, order):
-        at, is_asked = places(one.pair, pairs)
+        at, is_asked = places(one.pair, seen.pair)
         n_with[at[is_asked]] += one.against(~is_forward, LIKELY)[is_asked]
-    return np.asarray(n_with == n_points * (n_points - 1) // 2)
+    return np.asarray(n_with == seen.n_points * (seen.n_points - 1) // 2)
 
 
 def _are_along(sets: Bools) -> Bools:
@@ -271,7 +312,7 @@ def _are_along(sets: Bools) -> Bools:
 
 
 def partly_seen(
-    directed: Mapping[Pair, Shared],
+    seen: SeenBy,
     asked: Mapping[Pair, Votes],
     order: Sequence[int],
     routed: Iterable[Sequence[int]],
@@ -280,27 +321,14 @@ def partly_seen(
 
     Their packets may take the route of those that all of these points saw.
     """
-    pairs, sets, set_of = _seen_by(directed, order)
-    is_part = np.zeros(len(sets), np.bool_)
+    is_part = np.zeros(len(seen.sets), np.bool_)
     for points in routed:
         is_in = np.array([point in points for point in order], np.bool_)
-        is_part |= (sets <= is_in).all(axis=1) & (sets != is_in).any(axis=1)
+        is_part |= (seen.sets <= is_in).all(axis=1) & (seen.sets != is_in).any(axis=1)
     rows = [(one.pair, one.n_toward, one.n) for one in asked.values()]
     whole = summed(*(np.concatenate(column) for column in zip(*rows, strict=True)))
     many = whole.pair[whole.n >= DEVIATIONS**2]
-    return set(pairs[is_part[set_of] & ~among(pairs, many)].tolist())
-
-
-def _seen_by(directed: Mapping[Pair, Shared], order: Sequence[int]) -> tuple[Ints, Bools, Ints]:
-    """Address pairs, sets of points (a column for each of the order), and which set saw which."""
-    at = {point: place for place, point in enumerate(order)}
-    pairs = distinct(np.concatenate([both.pairs for both in directed.values()]))
-    seen = np.zeros((len(pairs), len(order)), np.bool_)
-    for (near, far), both in directed.items():
-        rows = np.searchsorted(pairs, both.pairs)
-        seen[rows, at[near]] = seen[rows, at[far]] = True
-    sets, set_of, _ = distinct_columns(seen.T.astype(np.int64))
-    return pairs, sets.T.astype(np.bool_), set_of
+    return set(seen.pair[is_part[seen.set_of] & ~among(seen.pair, many)].tolist())
 
 
 def _any_against(
@@ -313,17 +341,17 @@ def _any_against(
 
 
 def _agreed_by_points(
-    asked: Mapping[Pair, Votes], order: Sequence[int], pairs: Ints, set_of: Ints
+    asked: Mapping[Pair, Votes], order: Sequence[int], seen: SeenBy
 ) -> list[Votes]:
     """Votes of the pairs that the same points saw: for each two points, by the number of the set.
 
     Each pair is oriented as its own packets agree best with those of the others of its set: of what
     goes with the order between as many points as against it, most packets of a pair say nothing.
     """
-    n_sets = int(set_of.max()) + 1
+    n_sets, set_of = len(seen.sets), seen.set_of
     along = []
     for ends, one in asked.items():
-        at, is_asked = places(one.pair, pairs)
+        at, is_asked = places(one.pair, seen.pair)
         n_along = one.n_toward if is_along(order, ends) else -one.n_toward
         along.append((at[is_asked], n_along[is_asked], one.n[is_asked]))
     # at first the two points that tell most count alone: over all, what is with and against the
@@ -332,7 +360,7 @@ def _agreed_by_points(
     weights = (n_told == n_told.max(axis=0)).astype(np.float64)
     weights *= np.cumsum(weights, axis=0) == 1
     for _ in range(AGREE_ROUNDS):
-        of_pair = np.zeros(len(pairs))
+        of_pair = np.zeros(len(set_of))
         for weight, (at, n_along, _) in zip(weights, along, strict=True):
             of_pair[at] += weight[set_of[at]] * n_along
         sign = np.where(of_pair > 0, 1, -1)
