@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pcaplat.errors import EvidenceError
+from pcaplat.model.arrays import distinct
 from pcaplat.model.centre import Tail
 from pcaplat.model.path import Findings
 from pcaplat.model.points import Point
@@ -151,7 +152,7 @@ def _order_groups(
 ) -> list[PathOrder]:
     """Order each component; every order knows the address pairs that those before it oriented."""
     toward = dict.fromkeys(_pairs(shared.relations), True) if shared.is_one_way else {}
-    seen = {point: one.at(one.is_directed).pairs for point, one in enumerate(shared.seen)}
+    seen = {point: distinct(one.pair[one.is_directed]) for point, one in enumerate(shared.seen)}
     orders: list[PathOrder] = []
     for group in groups:
         orders.append(order_points(shared.relations, group, toward, domains, seen))
