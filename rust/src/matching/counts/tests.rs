@@ -78,6 +78,22 @@ fn a_way_of_which_a_link_is_unknown_counts_once_on_the_whole_path() {
 }
 
 #[test]
+fn a_doubted_packet_past_a_point_that_missed_it_may_be_late_behind_its_end() {
+    let mut tally = tally(path(4));
+    let (end, beginning) = (observation(1, 1, 0), observation(1, 3, 9 * SEGMENT_NS));
+    for is_lost in [true, true, false] {
+        tally.count_doubted((&end, &beginning), is_lost);
+    }
+    let (totals, _) = tally.finish().unwrap();
+    let doubted = totals.links.iter().map(|[forward, _]| {
+        let of = &forward.undecided;
+        (of.n, of.n_maybe_late, of.n_maybe_lost)
+    });
+    let none = (0, 0, 0);
+    assert!(doubted.eq([none, (0, 2, 1), none, none]));
+}
+
+#[test]
 fn copies_made_on_the_way_are_counted_where_they_appear() {
     let mut folded = Folded::default();
     let copies = [
