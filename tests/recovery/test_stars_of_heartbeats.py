@@ -7,7 +7,7 @@ not told as clearly as that of others.
 from __future__ import annotations
 
 import statistics
-from itertools import permutations
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +36,7 @@ def star(seed: int, jitter_ns: int) -> Network:
         ports = at, 3_784
         packets.append(Packet(t_ns, (way,), datagram((ends[0], ends[1]), ports, ident, data)))
 
-    for net, (near, far) in enumerate(two for two in permutations(ARMS, 2) if two[0] < two[1]):
+    for net, (near, far) in enumerate(combinations(ARMS, 2)):
         way = (near, HUB, far)
         for host in range(N_HOSTS + N_SESSIONS):
             ends = (f"10.{net}.0.{host + 1}", f"10.9.0.{net + 1}")
@@ -57,7 +57,7 @@ def star(seed: int, jitter_ns: int) -> Network:
     return walk(packets, Edges(TAKES_NS, tail_ns=jitter_ns), seed)
 
 
-@pytest.mark.parametrize("jitter_us", [10, 15, 20])
+@pytest.mark.parametrize("jitter_us", [10, 15, 20, 30])
 @pytest.mark.parametrize("seed", [4, 5, 6, 7])
 def test_heartbeats_go_their_own_way(seed: int, jitter_us: int, tmp_path: Path) -> None:
     found = merge_network(star(seed, jitter_us * US), tmp_path, ["all"], is_ordered=False)
