@@ -37,7 +37,7 @@ def told(network: Network, folder: Path) -> dict[str, set[str | None]]:
 
 
 @pytest.mark.parametrize("end", [LINE[0], LINE[-1]])
-@pytest.mark.parametrize("missed", [0.02, 0.3])
+@pytest.mark.parametrize("missed", [0.003, 0.02, 0.3])
 def test_an_end_that_drops_what_it_sent_lacks_it(missed: float, end: str, tmp_path: Path) -> None:
     """Packets to it look lost."""
     is_missed = np.random.default_rng(3).random(6_000) < missed
@@ -132,7 +132,7 @@ def ports(missed: float = 0.0, lost: float = LOST) -> Network:
     )
 
 
-@pytest.mark.parametrize("missed", [0.03, 0.3])
+@pytest.mark.parametrize("missed", [0.007, 0.03, 0.3])
 @pytest.mark.parametrize("lost", [0.0, LOST])
 def test_an_end_next_to_several_points_lacks_what_it_sent_to_them(
     lost: float, missed: float, tmp_path: Path
@@ -154,7 +154,17 @@ def cut() -> Network:
     return fragments(6_000, 1, has_own_clocks=False)
 
 
-@pytest.mark.parametrize("make", [bursts, two_servers, star, ports, two_orders, cut])
+def on_the_way() -> Network:
+    """Captures begin when packets that are late behind either end are on their way."""
+    late = dict.fromkeys((LINE[:2], LINE[:-3:-1]), (0.05, 200_000_000))
+    network = walk(talk(12_000, 2), Edges(both_ways(TAKES_NS), late=late), 2)
+    begin_ns = START_NS + 3_000 * GAP_NS
+    for point, seen in network.seen.items():
+        network.seen[point] = [one for one in seen if one.t_ns > begin_ns]
+    return network
+
+
+@pytest.mark.parametrize("make", [bursts, two_servers, star, ports, two_orders, cut, on_the_way])
 def test_an_end_that_captured_all_lacks_nothing(
     make: Callable[[], Network], tmp_path: Path
 ) -> None:

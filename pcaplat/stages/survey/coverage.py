@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pcaplat.diagnostics.catalogue import diagnose
-from pcaplat.model.arrays import Ints, distinct
+from pcaplat.model.arrays import Bools, Ints, distinct
 from pcaplat.model.diagnostic import Diagnostic
 from pcaplat.model.path import Findings
-from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations, among
+from pcaplat.model.points import Pair
+from pcaplat.stages.survey.observations import COPIES_WITHIN_NS, Observations, among, places
 from pcaplat.stages.survey.offload import whole_everywhere
 from pcaplat.units import format_count, format_frac, format_ns
 
@@ -37,8 +38,8 @@ PASSED_FRAC = 0.25
 
 COPIED_FRAC = 0.01
 
-ABSENT_FRAC = 0.005
-"""An end that lacks more of what it sent on does not capture all."""
+ENOUGH_ABSENT = 5
+"""An end that lacks as many of the sampled packets that it sent on does not capture all."""
 
 ENOUGH_OF_PAUSE = 32
 """So many packets in a row a mirror does not drop by chance, one by one."""
@@ -47,17 +48,20 @@ ENOUGH_DOUBLES = 3
 """Fewer frames that come twice may be anything."""
 
 
-def check_coverage(findings: Findings, seen: Sequence[Observations]) -> list[Diagnostic]:
+def check_coverage(
+    findings: Findings, seen: Sequence[Observations], unique: Sequence[Observations]
+) -> list[Diagnostic]:
     """Say which points saw one direction only, a shorter time, or everything twice.
 
     Args:
         findings: What the survey found.
         seen: The sampled packets of each point.
+        unique: Those of them that each point saw once, ascending by key.
     """
     found: list[Diagnostic] = []
     for component in findings.components:
         found += [*_one_way(findings, component, seen), *_short(findings, component, seen)]
-        found += _ends(findings, component, seen)
+        found += _ends(findings, component, seen, unique)
         found += _copied(findings, component, seen)
     return found
 
@@ -160,7 +164,10 @@ def _two_way_ns(findings: Findings, point: int) -> int:
 
 
 def _ends(
-    findings: Findings, component: Sequence[int], seen: Sequence[Observations]
+    findings: Findings,
+    component: Sequence[int],
+    seen: Sequence[Observations],
+    unique: Sequence[Observations],
 ) -> Iterator[Diagnostic]:
     """Ends of the path that lack what they sent on, for a while or now and then.
 
@@ -170,10 +177,10 @@ def _ends(
         neighbours = sorted(_neighbours(findings, point))
         if _is_passed(seen, point, neighbours):
             continue
-        came = [_came_from(findings, (point, other), seen) for other in neighbours]
+        came = [_came_from(findings, (point, other), seen, unique) for other in neighbours]
         absent = [one.at(~np.isin(one.key, seen[point].key)) for one in came]
         pairs = zip([point, *neighbours], [seen[point], *absent], strict=True)
-        own_ns, *others_ns = (_aligned_ns(findings, *pair) for pair in pairs)
+        own_ns, *others_ns = (_aligned_ns(findings, at, one.t_ns) for at, one in pairs)
         at_ns = np.sort(np.concatenate([own_ns[:0], *others_ns]))
         pauses = list(_pauses(at_ns, np.sort(own_ns)))
         name, next_names = findings.name(point), " and ".join(map(findings.name, neighbours))
@@ -187,7 +194,7 @@ def _ends(
             )
             yield diagnose("capture-paused", name, text)
         n_besides = n_absent - sum(n_then for _, n_then in pauses)
-        if n_besides >= max(ENOUGH_PACKETS, ABSENT_FRAC * n):
+        if n_besides >= ENOUGH_ABSENT:
             text = (
                 f"lacks {format_frac(n_absent / n)} of the packets that came from it "
                 f"({format_count(n_absent)} of {format_count(n)} sampled at {next_names})"
@@ -205,21 +212,23 @@ def _is_passed(seen: Sequence[Observations], point: int, neighbours: Sequence[in
 
 
 def _came_from(
-    findings: Findings, ends: tuple[int, int], seen: Sequence[Observations]
+    findings: Findings,
+    ends: Pair,
+    seen: Sequence[Observations],
+    unique: Sequence[Observations],
 ) -> Observations:
     """Packets at a point that came from its neighbour, an end of the path, while that captured.
 
-    Without what points beside either have, and what may be cut on the way.
+    Without what points beside either have, what may be cut on the way, and what may have been on
+    its way when the end began.
     """
     point, other = ends
     there, place = seen[other], findings.along.index
     is_before = place(point) < place(other)
-    is_forward = np.array(
-        [findings.toward_is_forward.get(pair) for pair in there.pairs.tolist()], np.object_
-    )
-    is_meant = is_forward[there.of_pair] == (there.is_toward == is_before)
-    own_ns, at_ns = (_aligned_ns(findings, one, seen[one]) for one in ends)
-    is_meant &= (at_ns > own_ns.min(initial=at_ns.max(initial=0))) & (at_ns < own_ns.max(initial=0))
+    is_meant = _are_going(findings, there, ends)
+    own_ns, at_ns = (_aligned_ns(findings, one, seen[one].t_ns) for one in ends)
+    begin_ns = own_ns.min(initial=at_ns.max(initial=0)) + _slowest_ns(findings, ends, unique)
+    is_meant &= (at_ns > begin_ns) & (at_ns < own_ns.max(initial=0))
     is_meant &= there.is_directed & np.isin(_way(there), _way(seen[point]))
     is_meant &= ~np.isin(there.pair, [pair for pair, _ in findings.fragmented])
     beside = {
@@ -234,6 +243,24 @@ def _came_from(
     return there.at(is_meant)
 
 
+def _are_going(findings: Findings, packets: Observations, ends: Pair) -> Bools:
+    """Tell which packets go from the first of two points to the second, by the path's order."""
+    is_along = findings.along.index(ends[0]) < findings.along.index(ends[1])
+    toward = findings.toward_is_forward
+    is_forward = np.array([toward.get(pair) for pair in packets.pairs.tolist()], np.object_)
+    return np.asarray(is_forward[packets.of_pair] == (packets.is_toward == is_along))
+
+
+def _slowest_ns(findings: Findings, ends: Pair, unique: Sequence[Observations]) -> int:
+    """By how much more than usual any packet took from one point to another."""
+    here, there = (unique[end] for end in ends)
+    at, is_there = places(here.key, there.key)
+    is_there &= _are_going(findings, here, ends)
+    near_ns = _aligned_ns(findings, ends[0], here.t_ns[is_there])
+    far_ns = _aligned_ns(findings, ends[1], there.t_ns[at[is_there]])
+    return int((far_ns - near_ns).max(initial=0))
+
+
 def _pauses(at_ns: Ints, own_ns: Ints) -> Iterator[tuple[int, int]]:
     """Give how long a point held nothing, and how many packets it lacks that another had then."""
     begin_ns, end_ns = own_ns[:-1], own_ns[1:]
@@ -244,9 +271,9 @@ def _pauses(at_ns: Ints, own_ns: Ints) -> Iterator[tuple[int, int]]:
         yield int(end_ns[row] - begin_ns[row]), int(n[row])
 
 
-def _aligned_ns(findings: Findings, point: int, one: Observations) -> Ints:
-    """When packets were seen, by the path's clock."""
-    aligned: Ints = one.t_ns - findings.centres[0][point].at(one.t_ns)
+def _aligned_ns(findings: Findings, point: int, t_ns: Ints) -> Ints:
+    """When packets were seen at a point, by the path's clock."""
+    aligned: Ints = t_ns - findings.centres[0][point].at(t_ns)
     return aligned
 
 
@@ -263,7 +290,7 @@ def _n_between(
     common with its own, as in another tenant's network.
     """
     point, apart = missing
-    aligned_ns = _aligned_ns(findings, other, seen[other])
+    aligned_ns = _aligned_ns(findings, other, seen[other].t_ns)
     is_in = (aligned_ns > span_ns[0]) & (aligned_ns < span_ns[1])
     is_in &= seen[other].are_of(seen[point].pairs)
     is_in &= ~np.isin(seen[other].key, apart)

@@ -106,7 +106,7 @@ def survey(
         *(check_steps(shared.relations, points) if shared.is_one_way else ()),
         *check_hops(points, raised, misplaced),
         *found.warnings,
-        *check_coverage(found, shared.seen),
+        *check_coverage(found, shared.seen, shared.unique),
     ]
     return replace(found, warnings=warnings, is_inferred=is_inferred, misplaced=misplaced)
 
