@@ -229,8 +229,9 @@ def _is_watched(some: Sequence[Observations], steps: Ints, t_ns: Ints, flow: Int
     is_watched = np.ones(len(t_ns), np.bool_)
     for near, far in distinct_columns(steps)[0].T.tolist():
         rows = np.flatnonzero((steps[0] == near) & (steps[1] == far))
+        both = some[near].key[among(some[near].key, some[far].key)]
         for between in range(near + 1, far):
-            is_on_way = among(some[far].key, some[between].key).sum() >= ENOUGH_OF_WAY
+            is_on_way = among(both, some[between].key).sum() >= ENOUGH_OF_WAY
             span_ns = _capturing(some[near], some[between]) if is_on_way else None
             if span_ns:
                 is_watched[rows] &= (t_ns[rows] >= span_ns[0]) & (t_ns[rows] <= span_ns[1])
